@@ -1,0 +1,1 @@
+"""The five laws, executable and not learned."""

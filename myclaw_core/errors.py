@@ -1,0 +1,76 @@
+"""Errors a person can act on: one line that says what, where and what to do."""
+
+__all__ = [
+    "CodecError",
+    "ConfigError",
+    "EffectChangedError",
+    "MyclawError",
+    "StoreError",
+    "ToolFailure",
+    "TrustCorruptionError",
+    "UnavailableError",
+    "UsageError",
+]
+
+
+class MyclawError(Exception):
+    """Raised when something a person can mend went wrong; its text is one line for them.
+
+    Attributes:
+        exit_code: What the command line ends with (1 found problems, 2 usage, 3 unavailable).
+    """
+
+    exit_code = 1
+
+
+class UsageError(MyclawError):
+    """Raised when a command or a document was given wrong."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """Raised when the configuration holds something that is not known or not valid."""
+
+
+class CodecError(UsageError):
+    """Raised when a document does not have the form its type demands.
+
+    Attributes:
+        problems: Every problem found, each `(path, message)` with a path such as `$.steps[0].ok`.
+    """
+
+    def __init__(self, where: str, problems: list[tuple[str, str]]) -> None:
+        self.where = where
+        self.problems = problems
+        super().__init__(f"{where}: " + "; ".join(f"{message} at {path}" for path, message in problems))
+
+
+class UnavailableError(MyclawError):
+    """Raised when a part that the command needs is missing; the text says what to set or install."""
+
+    exit_code = 3
+
+
+class StoreError(MyclawError):
+    """Raised when a store could not be read or written."""
+
+
+class TrustCorruptionError(StoreError):
+    """Raised when a stored trust blob fails its checksum or holds a value out of range (seed 000)."""
+
+
+class EffectChangedError(MyclawError):
+    """Raised when what an executor opened is not what the policy judged."""
+
+
+class ToolFailure(MyclawError):
+    """Raised by a tool that could not do what it was asked; the text goes to the model and the person.
+
+    Attributes:
+        retryable: Whether the same call may succeed later without a change.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        self.retryable = retryable
+        super().__init__(message)

@@ -1,0 +1,1 @@
+"""The chained event log in the one core database."""

@@ -1,0 +1,170 @@
+"""Everything that is written to the event log: one class an event, one tag a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from attrs import field, frozen
+
+from myclaw_core.approval.types import Approval, ApprovalRequest
+from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, ModelCall, PluginVersion, Turn
+from myclaw_core.trust.types import TraceSignals
+from myclaw_core.undo.types import UndoRecord
+
+__all__ = [
+    "ApprovalAnswered",
+    "ApprovalAsked",
+    "Event",
+    "ModelCalled",
+    "PluginFault",
+    "StepDecided",
+    "StepEnded",
+    "StepIntended",
+    "TraceClosed",
+    "TurnStarted",
+    "UndoApplied",
+    "UnknownEvent",
+]
+
+
+@frozen(kw_only=True)
+class TurnStarted:
+    """A turn began."""
+
+    trace_id: UUID
+    turn: Turn
+    plugins: tuple[PluginVersion, ...]
+    config_digest: str
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class ModelCalled:
+    """A model call ended; its reservation was settled in the same transaction."""
+
+    trace_id: UUID
+    call: ModelCall
+    message: Message | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class StepDecided:
+    """The policy judged one call (`state` is `decided`)."""
+
+    trace_id: UUID
+    step: ActionStep
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class ApprovalAsked:
+    """A question was put to the person."""
+
+    trace_id: UUID
+    step_index: int
+    request: ApprovalRequest
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class ApprovalAnswered:
+    """A question ended."""
+
+    trace_id: UUID
+    approval: Approval
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class StepIntended:
+    """A step is about to run: the approval is consumed and the undo record is written."""
+
+    trace_id: UUID
+    step_index: int
+    approval_id: UUID | None = None
+    undo: UndoRecord | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class StepEnded:
+    """A step ended (`state` is `done` or `failed`)."""
+
+    trace_id: UUID
+    step: ActionStep
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class TraceClosed:
+    """A trace is closed: this record is what makes it so."""
+
+    trace_id: UUID
+    trace: ExecutionTrace
+    signals: tuple[TraceSignals, ...]
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class UndoApplied:
+    """One step of an earlier trace was reverted, or could not be.
+
+    Attributes:
+        trace_id: The child trace that did it.
+        original_trace_id: The trace whose step was reverted.
+        reverted: Whether the step is now undone.
+        within_window: Whether it counts for trust (10 minutes after the original closed).
+        detail: One line.
+    """
+
+    trace_id: UUID
+    original_trace_id: UUID
+    step_index: int
+    undo_id: UUID
+    reverted: bool
+    within_window: bool
+    detail: str
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class PluginFault:
+    """A plugin raised, hung or broke a rule; it was contained.
+
+    Attributes:
+        hook: The hook that was called, or `load`.
+        detail: One line: what and what to do.
+    """
+
+    plugin: str
+    hook: str
+    detail: str
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class UnknownEvent:
+    """An event of a later minor version; kept as it is."""
+
+    type: str
+    data: Mapping[str, Any]
+    trace_id: UUID | None = None
+
+
+Event = (
+    TurnStarted
+    | ModelCalled
+    | StepDecided
+    | ApprovalAsked
+    | ApprovalAnswered
+    | StepIntended
+    | StepEnded
+    | TraceClosed
+    | UndoApplied
+    | PluginFault
+    | UnknownEvent
+)

@@ -1,0 +1,1 @@
+"""Paths and file handles: what the policy judges is what a tool touches."""

@@ -1,0 +1,205 @@
+"""Every hook of myclaw: when it is called, with what, its mode and what an error does.
+
+`dispatch.py` is the only caller. An implementation may take any subset of the arguments.
+Modes: *collect* (all, list of results), *notify* (all, after the fact), *gate* (all, strictest wins, an exception counts
+as deny), *slot* (exactly one, named in the configuration), *first* (until one answers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from pluggy import HookimplMarker, HookspecMarker
+
+if TYPE_CHECKING:
+    from myclaw_core.config import ConfigSchema
+    from myclaw_core.events.store import EventStore
+    from myclaw_core.events.types import Event
+    from myclaw_core.host import Host
+    from myclaw_core.policy.types import Finding
+    from myclaw_core.runtime.channel import Channel
+    from myclaw_core.runtime.model import ModelProvider
+    from myclaw_core.runtime.tool import Tool
+    from myclaw_core.runtime.types import ActionStep, ExecutionTrace
+    from myclaw_core.trust.store import TrustBackend
+    from myclaw_core.trust.types import SignalContext
+    from myclaw_core.types.action import PlannedAction
+    from myclaw_core.types.effect import Reversibility
+    from myclaw_core.types.trust import TrustThreshold
+
+__all__ = ["HOOK_MODES", "HookMode", "hookimpl", "hookspec"]
+
+HookMode = Literal["collect", "notify", "gate", "slot", "first"]
+
+hookspec = HookspecMarker("myclaw")
+hookimpl = HookimplMarker("myclaw")
+
+HOOK_MODES: Mapping[str, HookMode] = {
+    "myclaw_config": "collect",
+    "myclaw_startup": "notify",
+    "myclaw_shutdown": "notify",
+    "myclaw_store": "slot",
+    "myclaw_models": "collect",
+    "myclaw_tools": "collect",
+    "myclaw_channels": "collect",
+    "myclaw_signals": "collect",
+    "myclaw_threshold": "first",
+    "myclaw_check": "gate",
+    "myclaw_event": "notify",
+}
+
+
+@hookspec
+def myclaw_config() -> ConfigSchema:  # type: ignore[empty-body]
+    """Describe the plugin's own section of the configuration.
+
+    Called once at start, before any other hook of the plugin. Mode: collect, sync. An error leaves the plugin without a
+    section; any key the user wrote there is then reported as unknown.
+
+    Returns:
+        The keys with their types, defaults and one line on each.
+    """
+
+
+@hookspec
+async def myclaw_startup(host: Host) -> None:
+    """Prepare what the plugin needs for a whole run.
+
+    Called once after all plugins are loaded and the stores are open. Mode: notify. An error is an event; the run goes on.
+
+    Args:
+        host: The plugin's own services.
+    """
+
+
+@hookspec
+async def myclaw_shutdown(host: Host) -> None:
+    """Free what `myclaw_startup` took.
+
+    Called once when the run ends, also after an error. Mode: notify. An error is an event.
+
+    Args:
+        host: The plugin's own services.
+    """
+
+
+@hookspec
+def myclaw_store(kind: Literal["events", "trust"], host: Host) -> EventStore | TrustBackend | None:
+    """Offer one store of a kind.
+
+    Called once per kind at start. Mode: slot, sync: the plugin is the one that `[slots]` names. An error stops the start
+    with one line.
+
+    Args:
+        kind: Which store.
+        host: The plugin's own services; `host.home` says where its files belong.
+
+    Returns:
+        The store, not yet opened, or `None` if the plugin has none of that kind.
+    """
+
+
+@hookspec
+def myclaw_models(host: Host) -> Sequence[ModelProvider]:  # type: ignore[empty-body]
+    """Offer ways to reach models.
+
+    Called once at start; must not import an SDK or touch the network. Mode: collect, sync. An error leaves the providers out.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The providers; a name that two plugins offer is an error.
+    """
+
+
+@hookspec
+def myclaw_tools(host: Host) -> Sequence[Tool]:  # type: ignore[empty-body]
+    """Offer tools to the model.
+
+    Called once at start. Mode: collect, sync. An error leaves the tools out.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The tools; a name that two plugins offer is an error.
+    """
+
+
+@hookspec
+def myclaw_channels(host: Host) -> Sequence[Channel]:  # type: ignore[empty-body]
+    """Offer ways to talk with the person.
+
+    Called once at start. Mode: collect, sync. An error leaves the channels out.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The channels; a name that two plugins offer is an error.
+    """
+
+
+@hookspec
+def myclaw_signals(step: ActionStep, trace: ExecutionTrace, context: SignalContext) -> Mapping[str, float]:  # type: ignore[empty-body]
+    """Name what one step says about its actor.
+
+    Called for each step that counts when a trace closes. Mode: collect, sync and pure: no clock, no network, no files, so
+    that a replay gives the same values. An error leaves the plugin's signals out.
+
+    Args:
+        step: The step; read only.
+        trace: Its trace; read only.
+        context: Medians and undos; read only.
+
+    Returns:
+        Values in [0, 1] by name; a name that two plugins give is an error.
+    """
+
+
+@hookspec
+def myclaw_threshold(
+    effect_class: str, reversibility: Reversibility, workspace: str
+) -> TrustThreshold | None:
+    """Say what a subject must reach before its actions run without a question.
+
+    Called when a class is first judged. Mode: first, sync and pure. It counts only where it is stricter than the core's
+    clamps. An error passes the question on to the next plugin; without an answer the class is never promoted.
+
+    Args:
+        effect_class: `<kind>:<scope>`, `<kind>:*` for a parent, or `invoke`.
+        reversibility: That of the effect.
+        workspace: The workspace as scopes spell it, for example `~/.local/share/myclaw/workspace`.
+
+    Returns:
+        The threshold, or `None` to pass.
+    """
+
+
+@hookspec
+async def myclaw_check(action: PlannedAction, trace: ExecutionTrace) -> Finding | None:
+    """Object to an action.
+
+    Called for every action together with the constitution. Mode: gate; sync or async. It can only tighten: the strictest
+    finding counts. An error or a time-out counts as deny.
+
+    Args:
+        action: What is about to happen; read only.
+        trace: The trace so far; read only.
+
+    Returns:
+        A finding, or `None` where there is nothing to object to.
+    """
+
+
+@hookspec
+async def myclaw_event(event: Event) -> None:
+    """Learn of an event after it was committed.
+
+    Called for every event. Mode: notify; sync or async. An error is an event itself (told once) and changes nothing.
+
+    Args:
+        event: The event; read only.
+    """

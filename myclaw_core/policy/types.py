@@ -1,0 +1,151 @@
+"""What the policy takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from attrs import field, frozen
+
+from myclaw_core.constitution.types import ViolationReport
+from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
+from myclaw_core.types.effect import Effect, EffectKind, Verdict
+from myclaw_core.types.text import Text
+
+__all__ = ["CheckName", "CheckReason", "Evidence", "Finding", "PolicyDecision", "Situation", "Via"]
+
+CheckName = Literal[
+    "resolve", "constitution", "forbidden", "never", "rate", "budget", "autonomy", "grant", "trust", "fault"
+]
+Via = Literal[
+    "pure",
+    "resolve",
+    "constitution",
+    "finding",
+    "forbidden",
+    "never",
+    "rate",
+    "budget",
+    "autonomy",
+    "autonomy_full",
+    "grant",
+    "trust",
+    "trust_promoted",
+    "fault",
+]
+
+
+@frozen(kw_only=True)
+class Situation:
+    """What surrounds a tool call besides its trace; the same for every call of one model message.
+
+    Attributes:
+        roots: Real absolute paths the user opened: the workspace, `[policy] roots`, `--root DIR`.
+        cwd: Absolute folder against which relative paths are read.
+        typed_text: What the user typed this turn, without quoted, forwarded or fenced parts.
+        tainted: Whether the prompt that proposed the call held text from outside.
+        attended: Whether somebody is there to answer a question.
+    """
+
+    roots: tuple[str, ...]
+    cwd: str
+    typed_text: str = ""
+    tainted: bool = False
+    attended: bool = True
+
+
+@frozen(kw_only=True)
+class Finding:
+    """What a gate plugin has to say about an action; it can only tighten.
+
+    Attributes:
+        verdict: `approve_required` or `deny`.
+        source: The plugin that found it; the dispatcher fills it in.
+        text: One line for people.
+    """
+
+    verdict: Literal["approve_required", "deny"]
+    text: Text
+    source: str = ""
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class CheckReason:
+    """What one check said about one effect (or about the whole action).
+
+    Attributes:
+        check: The check.
+        verdict: What it asks for; `pass` where it has no opinion.
+        text: Why, one line.
+        effect_class: The effect it spoke about; empty for the whole action.
+    """
+
+    check: CheckName
+    verdict: Literal["pass", "allow", "approve_required", "deny"]
+    text: Text
+    effect_class: str = ""
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Evidence:
+    """The trust figures a decision rests on, kept so that it can be replayed elsewhere.
+
+    Attributes:
+        score: Faded score read for the subject.
+        n_samples: Samples of the subject.
+        effective_count: Faded mass of `tool_success`.
+        parent_score: The same for `(actor, kind:*)`; 0 where there is none.
+        known: Whether the destination is one the human agreed to.
+        named: Whether the user named it this turn.
+        min_score: Score the threshold required.
+        min_samples: Samples the threshold required.
+        level: Whether the subject or its parent met the threshold; `none` where neither did.
+        last_asked_days: Days since this subject was last asked about; `None` if never.
+    """
+
+    effect_class: str
+    score: float
+    n_samples: int
+    effective_count: float
+    parent_score: float
+    parent_n_samples: int
+    known: bool
+    named: bool
+    min_score: float
+    min_samples: int
+    level: Literal["subject", "parent", "none"] = "none"
+    last_asked_days: float | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class PolicyDecision:
+    """The answer of the only door to an action.
+
+    Attributes:
+        verdict: allow, approve_required or deny.
+        via: The check that decided.
+        reason: The deciding reason, one line.
+        reasons: One entry a check passed through, in order.
+        effects: What the action would do.
+        kind: Kind of the worst effect, by verdict first.
+        effect_class: Class of that effect.
+        evidence: Trust figures, one entry per side effect that reached the trust check.
+        draft: Set exactly when the verdict is `approve_required`.
+        violation: The law that was broken, if one was.
+    """
+
+    verdict: Verdict
+    via: Via
+    reason: Text
+    reasons: tuple[CheckReason, ...]
+    action: PlannedAction
+    effects: tuple[Effect, ...]
+    kind: EffectKind
+    effect_class: str
+    evidence: tuple[Evidence, ...] = ()
+    draft: ApprovalRequestDraft | None = None
+    violation: ViolationReport | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)

@@ -1,0 +1,87 @@
+"""What a channel is: the contract that the terminal and messengers fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
+
+from attrs import frozen
+
+from myclaw_core.approval.types import ApprovalCard, Reply
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.types.text import Text
+
+__all__ = ["Channel", "Desk", "Status", "Submit"]
+
+Submit = Callable[[Reply], Text | None]
+"""Hands in one answer; returns why it was refused (reading pause, expiry), or `None` when it was taken."""
+
+
+@frozen(kw_only=True)
+class Status:
+    """What is going on now; every channel must show it.
+
+    Attributes:
+        tool: Name of the tool now running, for `phase="tool"`.
+        detail: What it works on, short.
+    """
+
+    phase: Literal["thinking", "tool", "waiting", "done", "failed"]
+    tool: str = ""
+    detail: str = ""
+
+
+class Desk(Protocol):
+    """What the core offers a channel that reads messages of its own."""
+
+    @property
+    def commands(self) -> Sequence[tuple[str, str]]:
+        """Return the slash commands with one line on each, for help and completion."""
+        ...
+
+    async def handle(self, text: str) -> ExecutionTrace | None:
+        """Run one message as a turn, or one slash command (then the result is `None`).
+
+        The answer, status and questions go to the channel that the desk was made for. Cancelling the call cancels the
+        turn and closes its trace as `abandoned`.
+        """
+        ...
+
+
+class Channel(Protocol):
+    """A way to talk with the person."""
+
+    name: str
+
+    @property
+    def attended(self) -> bool:
+        """Return whether somebody can answer questions here."""
+        ...
+
+    def status(self, status: Status) -> None:
+        """Show what is going on; newest wins, at the channel's own rate."""
+        ...
+
+    def text(self, chunk: str) -> None:
+        """Show the next piece of the answer."""
+        ...
+
+    def notice(self, text: Text) -> None:
+        """Show one line that is not part of the answer."""
+        ...
+
+    def show(self, markdown: str) -> None:
+        """Show the whole result of a slash command."""
+        ...
+
+    async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
+        """Show the cards together and hand in one reply for each; cards left without a reply count as no."""
+        ...
+
+    def end_turn(self, trace: ExecutionTrace) -> None:
+        """Finish the display of a turn: steps done by themselves are told apart from plain done ones."""
+        ...
+
+    async def serve(self, desk: Desk) -> int:
+        """Read messages and hand them to `desk` until the person leaves; return the exit code."""
+        ...

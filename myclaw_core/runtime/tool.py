@@ -1,0 +1,142 @@
+"""What a tool is: a schema, declared effects, a plan of its changes, and how it runs.
+
+These are contracts with plugins, not data: nothing here is persisted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+from attrs import frozen
+
+from myclaw_core.clock import Clock
+from myclaw_core.runtime.types import ToolResult
+from myclaw_core.types.effect import Effect, EffectKind, Reversibility
+
+__all__ = ["EffectSpec", "Entry", "FileAccess", "PlannedChange", "Tool", "ToolContext"]
+
+
+@frozen(kw_only=True)
+class EffectSpec:
+    """What a tool declares about one of its effects; the core makes the scope from the argument.
+
+    Attributes:
+        kind: Kind of the effect.
+        arg: Name of the argument that holds the target.
+        reversibility: What the tool claims; the core's default for the kind where `None`.
+        default: Target where the argument was not given; no effect where this is `None` too.
+    """
+
+    kind: EffectKind
+    arg: str
+    reversibility: Reversibility | None = None
+    default: str | None = None
+
+
+@frozen(kw_only=True)
+class PlannedChange:
+    """One path a tool is about to change; the core journals, shows and checks it before it happens.
+
+    Attributes:
+        path: The path as the tool was given it, or a path below a judged folder.
+        content: New bytes of a file; `None` where the path shall be gone, become a folder or be moved to.
+        directory: Whether the path shall become a folder.
+        moved_from: The path that is renamed to this one.
+        mode: Permission bits; those of the old file, else 0o644 / 0o755, where `None`.
+    """
+
+    path: str
+    content: bytes | None = None
+    directory: bool = False
+    moved_from: str = ""
+    mode: int | None = None
+
+
+@frozen(kw_only=True)
+class Entry:
+    """One entry of a folder: its real path, what it is, and its size in bytes."""
+
+    path: str
+    kind: str
+    size_bytes: int
+
+
+class FileAccess(Protocol):
+    """The only way a tool touches files.
+
+    Every method resolves its path again, opens it without following links beneath what the policy judged, and raises
+    `EffectChangedError` where the handle is not what was judged; `ToolFailure` where the file system says no.
+    """
+
+    def read_bytes(self, path: str, limit: int | None = None) -> bytes:
+        """Return the bytes of the regular file at `path`, at most `limit`."""
+        ...
+
+    def kind(self, path: str) -> str:
+        """Return what is at `path`: `absent`, `file`, `dir`, `link` or `special`."""
+        ...
+
+    def entries(self, path: str) -> Iterator[Entry]:
+        """Yield the entries of the folder at `path` by name, without those the policy forbids."""
+        ...
+
+    def walk(self, path: str) -> Iterator[Entry]:
+        """Yield everything below the folder at `path`, depth first, following no link."""
+        ...
+
+    def apply(self, change: PlannedChange) -> None:
+        """Make one planned change at once: the path holds the old or the new state, never none.
+
+        Raises:
+            ToolFailure: The path is no longer in the state that was journalled.
+        """
+        ...
+
+
+@frozen(kw_only=True)
+class ToolContext:
+    """What a tool is given besides its arguments.
+
+    Attributes:
+        files: File access pinned to the judged effects.
+        effects: The effects the policy judged.
+        plan: What `Tool.plan` returned, journalled; empty while planning and for tools without a plan.
+        clock: Time.
+        cwd: Folder against which relative paths are read.
+    """
+
+    files: FileAccess
+    effects: tuple[Effect, ...]
+    clock: Clock
+    cwd: str
+    plan: tuple[PlannedChange, ...] = ()
+
+
+@frozen(kw_only=True)
+class Tool:
+    """Something a model can call.
+
+    Attributes:
+        name: `[a-z][a-z0-9_]*`; unique over all plugins.
+        description: What the model reads about it.
+        schema: JSON Schema (draft 2020-12) of the arguments; an object that is strict unless it says otherwise.
+        effects: What it declares; `()` is pure, `None` is undeclared and therefore irreversible.
+        run: Does it. Gets the validated arguments; plain or async.
+        plan: Says which paths `run` will change, without changing anything; needed to be reversible.
+        idempotent: Whether the core may call it again after a passing failure.
+        timeout_s: Seconds after which it is cancelled.
+        plugin: The plugin that offers it; the registry fills it in.
+        version: That plugin's version.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    effects: tuple[EffectSpec, ...] | None
+    run: Callable[[Mapping[str, Any], ToolContext], Awaitable[ToolResult] | ToolResult]
+    plan: Callable[[Mapping[str, Any], ToolContext], tuple[PlannedChange, ...]] | None = None
+    idempotent: bool = False
+    timeout_s: float = 60.0
+    plugin: str = ""
+    version: str = ""

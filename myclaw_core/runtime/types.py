@@ -1,0 +1,266 @@
+"""Turns, traces, steps and tools: what the loop works on (seed 004 #1-#3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from attrs import define, field, frozen
+
+from myclaw_core.approval.types import Approval
+from myclaw_core.constitution.types import ViolationReport
+from myclaw_core.policy.types import PolicyDecision
+from myclaw_core.types.effect import Autonomy, Effect, EffectKind
+
+__all__ = [
+    "ActionStep",
+    "ExecutionTrace",
+    "Message",
+    "ModelCall",
+    "Outcome",
+    "PluginVersion",
+    "Session",
+    "StepState",
+    "StopReason",
+    "ToolCall",
+    "ToolError",
+    "ToolErrorKind",
+    "ToolResult",
+    "Turn",
+    "Usage",
+]
+
+Outcome = Literal["success", "failed", "abandoned", "denied", "budget", "interrupted"]
+StepState = Literal["decided", "asked", "intent", "done", "failed"]
+ToolErrorKind = Literal["validation", "denied", "timeout", "exception", "sandbox", "unavailable"]
+StopReason = Literal[
+    "end_turn",
+    "max_tokens",
+    "stop_sequence",
+    "tool_use",
+    "pause_turn",
+    "refusal",
+    "model_context_window_exceeded",
+]
+
+
+@frozen(kw_only=True)
+class ToolCall:
+    """One call a model proposed.
+
+    Attributes:
+        id: The provider's identifier of the call.
+        tool: The tool's name.
+        args: The arguments as the model gave them, not yet validated.
+    """
+
+    id: str
+    tool: str
+    args: Mapping[str, Any]
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class ToolError:
+    """Why a step has no result.
+
+    Attributes:
+        message: One line.
+        retryable: Whether the same call may succeed later.
+    """
+
+    kind: ToolErrorKind
+    message: str
+    retryable: bool = False
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class ToolResult:
+    """What a tool gives back.
+
+    Attributes:
+        text: What the model reads.
+        data: The same for programs; JSON types only.
+        truncated: Whether `text` was cut.
+        full_output_path: Where the whole text lies, where it was cut; empty otherwise.
+    """
+
+    text: str
+    data: Mapping[str, Any] = field(factory=dict)
+    truncated: bool = False
+    full_output_path: str = ""
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Message:
+    """One message of a conversation.
+
+    Attributes:
+        role: `user`, `assistant` or `tool`.
+        text: Plain text; for a tool, its marked and escaped output.
+        tool_calls: The calls an assistant message proposed.
+        tool_call_id: The call a tool message answers.
+        outside: Whether the text came from outside (tool output): it taints what follows.
+        is_error: Whether a tool message reports a failure.
+    """
+
+    role: Literal["user", "assistant", "tool"]
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    outside: bool = False
+    is_error: bool = False
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Usage:
+    """Tokens of one model call."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+
+@frozen(kw_only=True)
+class ModelCall:
+    """One call to a model, as the ledger booked it.
+
+    Attributes:
+        purpose: Why it was made (`answer`, later `synthesis`, `judge` …); the policy maps it to a tier.
+        tier: `frontier` or `local-fast`.
+        cost_eur: What was booked.
+        cost_usd: The same in the price table's currency.
+        stop_reason: How it ended; empty for a call that failed.
+        error: One line, empty if it succeeded.
+    """
+
+    id: UUID
+    provider: str
+    model: str
+    purpose: str
+    tier: Literal["local-fast", "frontier"]
+    usage: Usage
+    cost_usd: float
+    cost_eur: float
+    started_at: datetime
+    wall_time_ms: int
+    stop_reason: str = ""
+    error: str = ""
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class ActionStep:
+    """One tool call of a trace, with how it was decided and how it ended.
+
+    Attributes:
+        state: How far the step got: `decided → asked → intent → done | failed`.
+        args: The arguments, redacted.
+        actor_version: Body hash of a neuron, or version of the plugin that owns the tool.
+        model: The model that proposed it.
+        exec_result: Set when it ran and succeeded.
+        error: Set when it did not run or failed.
+        undo_id: The record that can revert it, if one was made.
+    """
+
+    index: int
+    tool_name: str
+    args: Mapping[str, Any]
+    args_digest: str
+    actor: str
+    actor_version: str
+    model: str
+    state: StepState
+    kind: EffectKind
+    effect_class: str
+    effects: tuple[Effect, ...]
+    started_at: datetime
+    tainted: bool = False
+    decision: PolicyDecision | None = None
+    approval_id: UUID | None = None
+    exec_result: ToolResult | None = None
+    error: ToolError | None = None
+    wall_time_ms: int = 0
+    cost_usd: float = 0.0
+    undo_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class PluginVersion:
+    """A plugin that was active during a trace."""
+
+    name: str
+    version: str
+
+
+@define(kw_only=True)
+class ExecutionTrace:
+    """Everything that happened in one turn: the one source of truth (seed 004 #3).
+
+    It grows while the turn runs and never changes once `closed_at` is set.
+    """
+
+    id: UUID
+    session_id: str
+    channel: str
+    sender: str
+    autonomy: Autonomy
+    started_at: datetime
+    messages: list[Message] = field(factory=list)
+    tool_calls: list[ToolCall] = field(factory=list)
+    steps: list[ActionStep] = field(factory=list)
+    approvals: list[Approval] = field(factory=list)
+    violations: list[ViolationReport] = field(factory=list)
+    model_calls: list[ModelCall] = field(factory=list)
+    plugins: list[PluginVersion] = field(factory=list)
+    config_digest: str = ""
+    parent_trace_id: UUID | None = None
+    cost_tokens: int = 0
+    cost_usd: float = 0.0
+    wall_time_ms: int = 0
+    outcome: Outcome | None = None
+    closed_at: datetime | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Turn:
+    """One message of a person and the rights it runs with.
+
+    Attributes:
+        text: The whole message.
+        roots: Real absolute paths opened for this turn.
+        cwd: Folder against which relative paths are read.
+        attended: Whether somebody can answer questions.
+        parent_trace_id: Set for an undo or a replay.
+    """
+
+    id: UUID
+    session_id: str
+    channel: str
+    sender: str
+    autonomy: Autonomy
+    text: str
+    received_at: datetime
+    roots: tuple[str, ...]
+    cwd: str
+    attended: bool = True
+    parent_trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Session:
+    """A conversation of one sender on one channel."""
+
+    id: str
+    channel: str
+    sender: str
+    started_at: datetime
+    unknown_fields: Mapping[str, Any] = field(factory=dict)

@@ -1,0 +1,1 @@
+"""Trust arithmetic, its book and the promotion rule."""

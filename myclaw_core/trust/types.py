@@ -1,0 +1,52 @@
+"""What one closed trace says about one subject (seed 000, experiment A)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from myclaw_core.types.trust import TrustSubject
+
+__all__ = ["SignalContext", "TraceSignals"]
+
+
+@frozen(kw_only=True)
+class TraceSignals:
+    """The five signals of one subject in one trace, each in [0, 1].
+
+    Attributes:
+        tool_success: 1 if the step has a result and no error.
+        cost_efficiency: 1 − cost / median cost of the class, clipped.
+        constitution_clean: 1, 0.5 (law.3 or law.4 only) or 0.
+        human_approval_delta: 1 granted, 0 denied, 0.5 not asked.
+        undo_flag: 1 if the step was undone in time.
+        extra: Named signals of plugins; they enter the score only with a configured weight.
+        asked: Whether a person was asked at all.
+        ran: Whether the step ran; a denied step carries approval evidence and nothing else.
+    """
+
+    subject: TrustSubject
+    tool_success: float
+    cost_efficiency: float
+    constitution_clean: float
+    human_approval_delta: float
+    undo_flag: float
+    extra: Mapping[str, float] = field(factory=dict)
+    asked: bool = False
+    ran: bool = True
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class SignalContext:
+    """What signal plugins may look at besides the step and its trace; read-only.
+
+    Attributes:
+        median_cost_usd: Median trace cost per effect class over 30 days; a class may be missing.
+        undone_steps: Indexes of the trace's steps that were undone within 10 minutes of its close.
+    """
+
+    median_cost_usd: Mapping[str, float] = field(factory=dict)
+    undone_steps: frozenset[int] = frozenset()

@@ -1,0 +1,1 @@
+"""Claude models through the official SDK."""

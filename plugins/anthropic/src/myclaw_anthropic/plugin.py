@@ -1,0 +1,1 @@
+"""Hook implementations; their bodies are imported at first use."""

@@ -1,0 +1,1 @@
+"""Default trust signals and thresholds."""

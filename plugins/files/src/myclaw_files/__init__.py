@@ -1,0 +1,1 @@
+"""File tools that can be undone."""

@@ -1,0 +1,1 @@
+"""A model that plays recorded turns from a file."""

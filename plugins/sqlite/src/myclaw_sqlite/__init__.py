@@ -1,0 +1,1 @@
+"""Event log and trust store on SQLite."""

@@ -1,0 +1,1 @@
+"""Chat, spinner and approval card in the terminal."""
