@@ -1,1 +1,32 @@
 """Hook implementations; their bodies are imported at first use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from myclaw_core import hookimpl
+
+if TYPE_CHECKING:
+    from myclaw_core.config import ConfigSchema
+    from myclaw_core.host import Host
+    from myclaw_core.runtime.model import ModelProvider
+
+__all__ = ["myclaw_config", "myclaw_models"]
+
+
+@hookimpl
+def myclaw_config() -> ConfigSchema:
+    """Describe `[anthropic]`."""
+    from myclaw_anthropic.config import SCHEMA
+
+    return SCHEMA
+
+
+@hookimpl
+def myclaw_models(host: Host) -> Sequence[ModelProvider]:
+    """Offer Claude models."""
+    from myclaw_anthropic.provider import AnthropicProvider
+
+    config = host.config
+    return [AnthropicProvider(clock=host.clock, timeout_s=config["timeout_s"], max_retries=config["max_retries"])]

@@ -1,1 +1,32 @@
 """Hook implementations; their bodies are imported at first use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from myclaw_core import hookimpl
+
+if TYPE_CHECKING:
+    from myclaw_core.config import ConfigSchema
+    from myclaw_core.host import Host
+    from myclaw_core.runtime.model import ModelProvider
+
+__all__ = ["myclaw_config", "myclaw_models"]
+
+
+@hookimpl
+def myclaw_config() -> ConfigSchema:
+    """Describe `[scripted]`."""
+    from myclaw_scripted.config import SCHEMA
+
+    return SCHEMA
+
+
+@hookimpl
+def myclaw_models(host: Host) -> Sequence[ModelProvider]:
+    """Offer the model that plays a script; a relative path is read beside the configuration file."""
+    from myclaw_scripted.config import script_path
+    from myclaw_scripted.provider import ScriptedProvider
+
+    return [ScriptedProvider.from_file(script_path(host))]

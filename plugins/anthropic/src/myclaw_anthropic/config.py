@@ -1,0 +1,13 @@
+"""What may stand in `[anthropic]`; keys and addresses come from the environment, never from a file."""
+
+from myclaw_core.config import ConfigKey, ConfigSchema
+
+__all__ = ["SCHEMA"]
+
+SCHEMA = ConfigSchema(
+    section="anthropic",
+    keys=(
+        ConfigKey(name="timeout_s", kind="float", default=120.0, help="Longest silence of the service, in seconds."),
+        ConfigKey(name="max_retries", kind="int", default=2, help="How often a call that did not begin is repeated."),
+    ),
+)

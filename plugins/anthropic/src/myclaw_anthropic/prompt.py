@@ -1,0 +1,91 @@
+"""Turn a request into Messages parameters that the service never refuses for their form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import dropwhile, groupby
+from typing import Any
+
+from myclaw_core.runtime.model import ModelRequest, ToolSpec
+from myclaw_core.runtime.types import Message, ToolCall
+
+__all__ = ["request_params", "wire_messages"]
+
+Block = dict[str, Any]
+
+_CACHE_MARK = {"cache_control": {"type": "ephemeral"}}
+
+
+def request_params(request: ModelRequest) -> dict[str, Any]:
+    """Return the keyword arguments of `messages.stream`.
+
+    The service caches a prompt up to a mark, in the order system, tools, messages. The marks stand on the system block,
+    on the last tool and on the last message, so that the next call of a turn reads everything before its own news from
+    the cache.
+    """
+    params: dict[str, Any] = {
+        "model": request.model,
+        "max_tokens": request.max_output_tokens,
+        "messages": wire_messages(request.messages),
+    }
+    if request.system.strip():
+        params["system"] = [{"type": "text", "text": request.system, **_CACHE_MARK}]
+    if request.tools:
+        params["tools"] = [_tool(tool) for tool in request.tools]
+        params["tools"][-1].update(_CACHE_MARK)
+    if params["messages"]:
+        params["messages"][-1]["content"][-1].update(_CACHE_MARK)
+    return params
+
+
+def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return the conversation as alternating `user` and `assistant` messages of content blocks.
+
+    Results of tools become blocks of the one user message that follows their calls. Blank texts are dropped. What is
+    left of a history that was cut is made whole: it begins with a user message, a result without its call is left out,
+    and a call without its result gets one that says so.
+    """
+    return [
+        {"role": role, "content": [block for _, block in blocks]}
+        for role, blocks in groupby(_blocks(messages), key=lambda item: item[0])
+    ]
+
+
+def _blocks(messages: Sequence[Message]) -> Iterator[tuple[str, Block]]:
+    waiting: list[str] = []
+    for message in dropwhile(lambda message: message.role != "user", messages):
+        if message.role == "tool":
+            if message.tool_call_id in waiting:
+                waiting.remove(message.tool_call_id)
+                yield "user", _result(message)
+            continue
+        yield from _missing_results(waiting)
+        waiting = [call.id for call in message.tool_calls]
+        if message.text.strip():
+            yield message.role, {"type": "text", "text": message.text}
+        for call in message.tool_calls:
+            yield message.role, _call(call)
+    yield from _missing_results(waiting)
+
+
+def _missing_results(call_ids: Sequence[str]) -> Iterator[tuple[str, Block]]:
+    for call_id in call_ids:
+        text = "No result was recorded; whether it ran is not known."
+        yield "user", _result(Message(role="tool", text=text, tool_call_id=call_id, is_error=True))
+
+
+def _result(message: Message) -> Block:
+    block: Block = {"type": "tool_result", "tool_use_id": message.tool_call_id}
+    if message.text.strip():
+        block["content"] = message.text
+    if message.is_error:
+        block["is_error"] = True
+    return block
+
+
+def _call(call: ToolCall) -> Block:
+    return {"type": "tool_use", "id": call.id, "name": call.tool, "input": dict(call.args)}
+
+
+def _tool(tool: ToolSpec) -> Block:
+    return {"name": tool.name, "description": tool.description, "input_schema": dict(tool.schema)}
