@@ -1,5 +1,16 @@
 """The configuration file: read, checked as a whole, and frozen."""
 
+from myclaw_core.config.load import disabled_plugins, load_config, value_problem
 from myclaw_core.config.schema import ConfigKey, ConfigSchema, KeyKind
+from myclaw_core.config.sections import Config, Price
 
-__all__ = ["ConfigKey", "ConfigSchema", "KeyKind"]
+__all__ = [
+    "Config",
+    "ConfigKey",
+    "ConfigSchema",
+    "KeyKind",
+    "Price",
+    "disabled_plugins",
+    "load_config",
+    "value_problem",
+]

@@ -1,4 +1,4 @@
-"""How a section of the configuration is described: the form plugins hand in and the core's own sections use too."""
+"""How a section of the configuration is described, for plugins and for the core's own sections alike."""
 
 from __future__ import annotations
 
@@ -17,15 +17,21 @@ class ConfigKey:
 
     Attributes:
         name: As it is written in the file; with its unit where it has one (`timeout_s`).
-        kind: Type of its value; a whole number is a valid `float`.
+        kind: Type of its value; a whole number is a valid `float`, and a list arrives as a tuple.
         default: Value where the file says nothing.
         help: One line for the reference.
+        choices: The only values of a `str`; any where it is empty.
+        minimum: Least value of a number.
+        maximum: Greatest value of a number.
     """
 
     name: str
     kind: KeyKind
     default: Any
     help: str
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
 
 
 @frozen(kw_only=True)
@@ -33,7 +39,7 @@ class ConfigSchema:
     """The keys of one section.
 
     Attributes:
-        section: Name of the table in the file: `files` for `[files]`.
+        section: Name of the table in the file; for a plugin, its own name.
         keys: Everything that may stand in it.
     """
 

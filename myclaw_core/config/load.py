@@ -1,0 +1,203 @@
+"""From the file to a checked `Config`; every problem is told at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from myclaw_core.config.schema import ConfigKey, ConfigSchema
+from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, Config, Price, schema_of
+from myclaw_core.config.source import Source, read_source
+from myclaw_core.errors import ConfigError
+
+__all__ = ["disabled_plugins", "load_config", "value_problem"]
+
+_KIND_WORDS = {
+    "str": "text in quotes",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "list[str]": "a list of texts",
+}
+
+
+def load_config(path: Path, schemas: Sequence[ConfigSchema], idle: Collection[str] = ()) -> Config:
+    """Return the configuration in `path` with all defaults filled in; a missing file is an empty one.
+
+    Args:
+        path: The file.
+        schemas: Sections of the plugins that are on.
+        idle: Names of plugins that are installed but not on; their sections are left alone.
+
+    Raises:
+        ConfigError: The file cannot be read, or something in it is not known or not valid; one line a problem.
+    """
+    reader = _Reader(read_source(path))
+    values = {name: reader.section(schema_of(name, cls)) for name, cls in CORE_SECTIONS.items()}
+    prices = reader.prices()
+    sections = {schema.section: reader.section(schema) for schema in schemas}
+    reader.unknown_sections({*CORE_SECTIONS, *sections}, idle)
+    reader.cross_checks(values)
+    reader.finish()
+    values["budget"]["prices"] = prices
+    typed = {name: cls(**values[name]) for name, cls in CORE_SECTIONS.items()}
+    return Config(**typed, sections=sections)
+
+
+def disabled_plugins(path: Path) -> frozenset[str]:
+    """Return what `[plugins] disabled` names; needed before plugins are loaded, and so before the rest can be checked.
+
+    Raises:
+        ConfigError: The file cannot be read, or this section is not valid.
+    """
+    reader = _Reader(read_source(path))
+    section = reader.section(schema_of("plugins", CORE_SECTIONS["plugins"]))
+    reader.finish()
+    return frozenset(section["disabled"])
+
+
+def value_problem(key: ConfigKey, value: Any) -> str | None:
+    """Return what is wrong with a value of `key`, or `None`; a value itself is never repeated, it may be a secret."""
+    if not _has_kind(key, value):
+        return f"must be {_KIND_WORDS[key.kind]}"
+    if key.choices and value not in key.choices:
+        return f"must be one of {', '.join(key.choices)}"
+    if key.kind in ("int", "float"):
+        return _range_problem(key, value)
+    return None
+
+
+class _Reader:
+    """Takes sections out of a source and notes what is wrong on the way."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._problems: list[tuple[tuple[str, ...], str]] = []
+
+    def section(self, schema: ConfigSchema) -> dict[str, Any]:
+        """Return the effective values of one section."""
+        known = {key.name: key for key in schema.keys}
+        nested = ("prices",) if schema.section == "budget" else ()
+        table = self._table((schema.section,), self._source.values.get(schema.section, {}))
+        for name in table:
+            if name not in known and name not in nested:
+                self._note((schema.section, name), f"unknown key {name!r}{_nearest(name, [*known, *nested])}")
+        return {name: self._value((schema.section, name), key, table.get(name)) for name, key in known.items()}
+
+    def prices(self) -> dict[str, Price]:
+        """Return `[budget.prices."model"]`; every price must be given."""
+        budget = self._source.values.get("budget", {})
+        table = budget.get("prices", {}) if isinstance(budget, dict) else {}
+        prices = {}
+        for model, entry in self._table(("budget", "prices"), table).items():
+            numbers = self._price(("budget", "prices", model), entry)
+            prices[model] = Price(input=numbers["in"], cached=numbers["cached"], output=numbers["out"])
+        return prices
+
+    def _price(self, where: tuple[str, ...], entry: Any) -> dict[str, float]:
+        table = self._table(where, entry)
+        for name in table:
+            if name not in PRICE_SCHEMA:
+                self._note((*where, name), f"unknown key {name!r}{_nearest(name, PRICE_SCHEMA)}")
+        missing = [name for name in PRICE_SCHEMA if name not in table]
+        if isinstance(entry, dict) and missing:
+            self._note(where, f"{' and '.join(missing)} missing; give in, cached and out in USD per million tokens")
+        return {name: self._value((*where, name), key, table.get(name)) or 0.0 for name, key in PRICE_SCHEMA.items()}
+
+    def unknown_sections(self, known: Collection[str], idle: Collection[str]) -> None:
+        """Note every section that belongs to nobody."""
+        for name, value in self._source.values.items():
+            if name not in known and name not in idle:
+                what = "section" if isinstance(value, dict) else "key outside of a section"
+                self._note((name,), f"unknown {what} {name!r}{_nearest(name, known)}")
+
+    def cross_checks(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        """Note values that are fine alone but not together."""
+        if self._problems:
+            return
+        budget = values["budget"]
+        if budget["hard_eur"] < budget["soft_eur"]:
+            self._note(("budget", "hard_eur"), "must not be below soft_eur")
+        total = math.fsum(values["trust"].values())
+        if not math.isclose(total, 1.0, abs_tol=1e-9):
+            self._note(("trust",), f"the weights must sum to 1, not {total:g}")
+
+    def finish(self) -> None:
+        """Raise for everything that was noted, in the order of the file."""
+        if not self._problems:
+            return
+        lines = self._source.lines()
+        placed = [(_line_of(lines, where), where, problem) for where, problem in self._problems]
+        placed.sort(key=lambda item: item[0])
+        raise ConfigError(
+            "\n".join(f"{self._source.path}:{line}: {_name(where)}{text}" for line, where, text in placed)
+        )
+
+    def _table(self, where: tuple[str, ...], value: Any) -> Mapping[str, Any]:
+        if isinstance(value, dict):
+            return value
+        self._note(where, f"must be a table, written as [{'.'.join(where)}]")
+        return {}
+
+    def _value(self, where: tuple[str, ...], key: ConfigKey, value: Any) -> Any:
+        if value is None:
+            return key.default
+        problem = value_problem(key, value)
+        if problem:
+            self._note(where, f"{key.name} {problem}")
+            return key.default
+        if key.kind == "float":
+            return float(value)
+        return tuple(value) if key.kind == "list[str]" else value
+
+    def _note(self, where: tuple[str, ...], problem: str) -> None:
+        self._problems.append((where, problem))
+
+
+def _has_kind(key: ConfigKey, value: Any) -> bool:
+    match key.kind:
+        case "str":
+            return isinstance(value, str)
+        case "bool":
+            return isinstance(value, bool)
+        case "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "float":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "list[str]":
+            return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+
+
+def _range_problem(key: ConfigKey, value: float) -> str | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "must be a finite number"
+    if abs(value) > 2**53:
+        return "is too large"
+    if key.minimum is not None and value < key.minimum:
+        return f"must be at least {key.minimum:g}"
+    if key.maximum is not None and value > key.maximum:
+        return f"must be at most {key.maximum:g}"
+    return None
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    if close:
+        return f"; the nearest known is {close[0]!r}"
+    return f"; known: {', '.join(names)}" if names else "; remove it"
+
+
+def _line_of(lines: Mapping[tuple[str, ...], int], where: tuple[str, ...]) -> int:
+    """Return the line of a key, else that of what it belongs to."""
+    while where and where not in lines:
+        where = where[:-1]
+    return lines.get(where, 1)
+
+
+def _name(where: tuple[str, ...]) -> str:
+    """Return `[section] ` for a key within one."""
+    return f"[{'.'.join(where[:-1])}] " if len(where) > 1 else ""

@@ -1,0 +1,188 @@
+"""The core's own sections: each key stands once, with its type, default, range and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from attrs import Factory, asdict, field, fields, frozen
+
+from myclaw_core.config.schema import ConfigKey, ConfigSchema, KeyKind
+from myclaw_core.types.canonical import digest_of
+from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy
+
+__all__ = [
+    "CORE_SECTIONS",
+    "PRICE_SCHEMA",
+    "AgentSection",
+    "ApprovalSection",
+    "BudgetSection",
+    "Config",
+    "LimitsSection",
+    "PluginsSection",
+    "PolicySection",
+    "Price",
+    "SlotsSection",
+    "TrustSection",
+    "schema_of",
+]
+
+_KINDS: Mapping[type, KeyKind] = {str: "str", int: "int", float: "float", bool: "bool", tuple: "list[str]"}
+
+
+def _key(default: Any, meaning: str, **limits: Any) -> Any:
+    """Return an attrs field that is a key of the configuration."""
+    return field(default=default, metadata={"key": (_KINDS[type(default)], meaning, limits)})
+
+
+def schema_of(section: str, cls: type) -> ConfigSchema:
+    """Return the description of one of the classes below."""
+    keys = []
+    for attribute in fields(cls):
+        if "key" in attribute.metadata:
+            kind, meaning, limits = attribute.metadata["key"]
+            keys.append(ConfigKey(name=attribute.name, kind=kind, default=attribute.default, help=meaning, **limits))
+    return ConfigSchema(section=section, keys=tuple(keys))
+
+
+@frozen(kw_only=True)
+class AgentSection:
+    """Who answers, and with which rights a session starts."""
+
+    provider: str = _key("anthropic", "Name of the model provider, as a plugin offers it.")
+    model: str = _key("claude-sonnet-5-5", "Model that answers, as the provider names it.")
+    level: Autonomy = _key("supervised", "Autonomy level a session starts with.", choices=AUTONOMY_LEVELS)  # noqa: RUF009
+    max_output_tokens: int = _key(4096, "Most tokens of one answer; bounds what a call can cost.", minimum=1)
+    language: str = _key("", "Language of messages, such as `de`; empty takes that of the environment.")
+
+
+@frozen(kw_only=True)
+class PolicySection:
+    """Where actions may happen and how often."""
+
+    roots: tuple[str, ...] = _key((), "Folders opened besides the workspace.")
+    forbidden_paths: tuple[str, ...] = _key((), "Paths that are never touched, besides the built-in ones.")
+    forbidden_hosts: tuple[str, ...] = _key((), "Hosts that are never reached, besides the built-in ones.")
+    allowed_hosts: tuple[str, ...] = _key((), "Hosts of the private network that may be reached.")
+    per_minute_per_class: int = _key(60, "Most actions of one effect class in a minute.", minimum=1)
+    per_day_per_class: int = _key(2000, "Most actions of one effect class in a day.", minimum=1)
+    per_minute_per_sender: int = _key(120, "Most actions of one sender in a minute.", minimum=1)
+
+
+@frozen(kw_only=True)
+class ApprovalSection:
+    """How questions are asked."""
+
+    reading_pause_s: float = _key(3.0, "Seconds after display in which an answer is refused.", minimum=0)
+    expires_s: float = _key(1800.0, "Seconds after which a question without an answer counts as no.", minimum=1)
+
+
+@frozen(kw_only=True)
+class Price:
+    """What a model costs in USD per million tokens: fresh input, input from the provider's cache, output."""
+
+    input: float
+    cached: float
+    output: float
+
+
+# Written `in`, `cached`, `out` in the file; `in` is a keyword of the language.
+PRICE_SCHEMA = {
+    name: ConfigKey(name=name, kind="float", default=None, help=meaning, minimum=0)
+    for name, meaning in (
+        ("in", "USD per million tokens of fresh input."),
+        ("cached", "USD per million tokens of input read from the provider's cache."),
+        ("out", "USD per million tokens of output."),
+    )
+}
+
+
+@frozen(kw_only=True)
+class BudgetSection:
+    """What may be spent on models in a day; the day turns at local midnight."""
+
+    soft_eur: float = _key(2.0, "EUR a day beyond which spending needs a yes.", minimum=0)
+    hard_eur: float = _key(5.0, "EUR a day that are never passed; not below `soft_eur`.", minimum=0)
+    # About the reference rate of the European Central Bank in autumn 2025; set the present one.
+    usd_per_eur: float = _key(1.16, "USD for one EUR, to book prices in USD.", minimum=0.01, maximum=100)
+    prices: Mapping[str, Price] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class LimitsSection:
+    """Where a turn ends whatever it is doing."""
+
+    steps: int = _key(25, "Most tool calls in a turn.", minimum=1)
+    wall_s: float = _key(600.0, "Most seconds a turn takes; waiting for a person does not count.", minimum=1)
+    output_bytes: int = _key(
+        65536, "Bytes of tool output that are shown to the model; the rest is kept on disk.", minimum=256
+    )
+    undo_cap_bytes: int = _key(1 << 30, "Most bytes kept to take actions back.", minimum=0)
+
+
+@frozen(kw_only=True)
+class TrustSection:
+    """What each component weighs in the score; together 1."""
+
+    tool_success: float = _key(0.30, "Weight of the share of steps that succeeded.", minimum=0, maximum=1)
+    human_approval_rate: float = _key(0.25, "Weight of the share of questions answered with yes.", minimum=0, maximum=1)
+    cost_efficiency: float = _key(0.20, "Weight of staying below the usual cost.", minimum=0, maximum=1)
+    constitution_clean: float = _key(0.15, "Weight of breaking no law.", minimum=0, maximum=1)
+    undo_rate: float = _key(0.10, "Weight of not being undone.", minimum=0, maximum=1)
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Return the weights by the component's name."""
+        return asdict(self)
+
+
+@frozen(kw_only=True)
+class PluginsSection:
+    """Which installed plugins stay off."""
+
+    disabled: tuple[str, ...] = _key((), "Names of plugins that are not loaded.")
+
+
+@frozen(kw_only=True)
+class SlotsSection:
+    """Which plugin fills a place that only one can fill."""
+
+    events: str = _key("sqlite", "Plugin that keeps the event log.")
+    trust: str = _key("sqlite", "Plugin that keeps trust.")
+
+
+CORE_SECTIONS: Mapping[str, type] = {
+    "agent": AgentSection,
+    "policy": PolicySection,
+    "approval": ApprovalSection,
+    "budget": BudgetSection,
+    "limits": LimitsSection,
+    "trust": TrustSection,
+    "plugins": PluginsSection,
+    "slots": SlotsSection,
+}
+
+
+@frozen(kw_only=True)
+class Config:
+    """The whole configuration with every default filled in; `Config()` is what an empty file means.
+
+    Attributes:
+        sections: Sections of the plugins that are on, by the plugin's name.
+    """
+
+    agent: AgentSection = AgentSection()
+    policy: PolicySection = PolicySection()
+    approval: ApprovalSection = ApprovalSection()
+    budget: BudgetSection = BudgetSection()
+    limits: LimitsSection = LimitsSection()
+    trust: TrustSection = TrustSection()
+    plugins: PluginsSection = PluginsSection()
+    slots: SlotsSection = SlotsSection()
+    sections: Mapping[str, Mapping[str, Any]] = Factory(dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return the SHA-256 of the effective values, whatever the layout of the file."""
+        return digest_of(asdict(self))
