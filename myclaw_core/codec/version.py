@@ -1,0 +1,53 @@
+"""The version a stored document carries: any minor of our major is read, a newer major is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from myclaw_core.codec.problems import kind_of
+from myclaw_core.errors import CodecError
+
+__all__ = ["SCHEMA_VERSION", "open_document", "seal_document"]
+
+SCHEMA_VERSION = "1.0"
+_FIELD = "schema_version"
+_MAJOR = int(SCHEMA_VERSION.partition(".")[0])
+_SHAPE = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
+
+
+def open_document(value: Any, where: str) -> dict[str, Any]:
+    """Return the fields of a stored document.
+
+    The version stays among them where it is another minor than ours: it is then kept as an unknown field, so that
+    the document is written back as it came.
+
+    Raises:
+        CodecError: It is not an object, or its version is missing, malformed or of another major.
+    """
+    if not isinstance(value, dict):
+        raise CodecError(where, [("$", f"expected an object, got {kind_of(value)}")])
+    problem = _problem(value)
+    if problem:
+        raise CodecError(where, [(f"$.{_FIELD}", problem)])
+    return {key: item for key, item in value.items() if key != _FIELD or item != SCHEMA_VERSION}
+
+
+def seal_document(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields as a document with its version first."""
+    return {_FIELD: SCHEMA_VERSION, **fields}
+
+
+def _problem(document: dict[str, Any]) -> str:
+    if _FIELD not in document:
+        return f'required field missing (expected "{SCHEMA_VERSION}")'
+    version = document[_FIELD]
+    match = _SHAPE.fullmatch(version) if isinstance(version, str) else None
+    if match is None:
+        return f'expected a version such as "{SCHEMA_VERSION}"'
+    major = int(match[1])
+    if major > _MAJOR:
+        return f"schema version {version} is newer than this program reads ({_MAJOR}.x); update myclaw"
+    if major < _MAJOR:
+        return f"schema version {version} is older than this program reads ({_MAJOR}.x)"
+    return ""
