@@ -1,0 +1,203 @@
+"""Which distributions offer plugins, and which of those may be imported; nothing is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from importlib.metadata import Distribution, EntryPoint, distributions
+from types import MappingProxyType
+
+from attrs import frozen
+
+from myclaw_core.plugins.contain import PluginError
+from myclaw_core.plugins.manifest import Manifest, read_manifest
+from myclaw_core.plugins.report import PluginReport, State
+
+__all__ = ["FIRST_PARTY", "GROUP", "FoundPlugin", "check_plugins", "find_plugins"]
+
+GROUP = "myclaw.plugins"
+
+FIRST_PARTY = MappingProxyType(
+    {name: f"myclaw-{name}" for name in ("anthropic", "defaults", "files", "scripted", "sqlite", "terminal")}
+)
+"""The plugins of this repository and the only distribution that may offer each."""
+
+
+@frozen(kw_only=True)
+class FoundPlugin:
+    """One entry point, as its distribution announces it.
+
+    Attributes:
+        entry_point: Where its module is.
+        manifest: What it declares; `None` where that could not be read.
+        error: Why it could not be read.
+        hint: What to do about that.
+    """
+
+    entry_point: EntryPoint
+    distribution: str
+    version: str
+    manifest: Manifest | None = None
+    error: str = ""
+    hint: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the plugin's name."""
+        return self.entry_point.name
+
+    def report(self, state: State, error: str = "", hint: str = "") -> PluginReport:
+        """Return the line about it in the list of plugins, with the hooks it declares."""
+        return PluginReport(
+            name=self.name,
+            distribution=self.distribution,
+            version=self.version,
+            state=state,
+            hooks=self.manifest.hooks if self.manifest else (),
+            error=error,
+            hint=hint,
+        )
+
+
+def find_plugins() -> tuple[FoundPlugin, ...]:
+    """Return every plugin that is installed, by name and distribution, read fresh from the metadata."""
+    found = [
+        _found(entry_point, distribution) for distribution in _distributions() for entry_point in _entries(distribution)
+    ]
+    return tuple(sorted(found, key=lambda plugin: (plugin.name, plugin.distribution)))
+
+
+def check_plugins(
+    found: Sequence[FoundPlugin], disabled: Collection[str] = (), only: Collection[str] | None = None
+) -> tuple[list[FoundPlugin], list[PluginReport]]:
+    """Return what may be imported, and a report on everything else.
+
+    Args:
+        found: What is installed.
+        disabled: Names that `[plugins] disabled` lists.
+        only: The only names to load; `None` for no such limit.
+    """
+    enabled: list[FoundPlugin] = []
+    reports: list[PluginReport] = []
+    for plugin in found:
+        report = _refusal(plugin, found) or _reason_off(plugin, found, disabled, only)
+        if report:
+            reports.append(report)
+        else:
+            enabled.append(plugin)
+    names = {plugin.name for plugin in found}
+    return enabled, [*reports, *_missing(names, {*disabled, *(only or ())})]
+
+
+def _distributions() -> Iterator[Distribution]:
+    """Yield what is installed; the first on the path shadows others of the same name, as it does on import."""
+    seen: set[str] = set()
+    for distribution in distributions():
+        name = _plain(_name(distribution))
+        if name not in seen:
+            seen.add(name)
+            yield distribution
+
+
+def _entries(distribution: Distribution) -> list[EntryPoint]:
+    try:
+        return [entry_point for entry_point in distribution.entry_points if entry_point.group == GROUP]
+    except Exception:  # broken metadata of any distribution on this machine
+        return []
+
+
+def _found(entry_point: EntryPoint, distribution: Distribution) -> FoundPlugin:
+    manifest, error, hint = None, "", ""
+    try:
+        manifest = read_manifest(entry_point.name, entry_point.value)
+    except PluginError as problem:
+        error, hint = str(problem), problem.hint
+    return FoundPlugin(
+        entry_point=entry_point,
+        distribution=_name(distribution),
+        version=_metadata(distribution, "Version"),
+        manifest=manifest,
+        error=error,
+        hint=hint,
+    )
+
+
+def _refusal(plugin: FoundPlugin, found: Iterable[FoundPlugin]) -> PluginReport | None:
+    """Return a report where it is not clear whose the name is; this holds whether it is enabled or not."""
+    owners = sorted({other.distribution for other in found if other.name == plugin.name})
+    times = sum(other.name == plugin.name for other in found)
+    if times > 1:
+        error = f"the name is offered {times} times, by {' and '.join(owners)}; none of them is loaded"
+        return plugin.report("failed", error, f"uninstall {_stranger(plugin.name, owners)}")
+    owner = FIRST_PARTY.get(plugin.name)
+    if owner and _plain(plugin.distribution) != owner:
+        error = f"{plugin.distribution} claims a name that belongs to {owner}"
+        return plugin.report("failed", error, f"uninstall {plugin.distribution}")
+    return None
+
+
+def _reason_off(
+    plugin: FoundPlugin, found: Iterable[FoundPlugin], disabled: Collection[str], only: Collection[str] | None
+) -> PluginReport | None:
+    """Return a report where a plugin is not to be loaded, or cannot be."""
+    if only is not None and plugin.name not in only:
+        return plugin.report("off", hint="MYCLAW_PLUGINS leaves it out")
+    if plugin.name in disabled:
+        return plugin.report("off", hint="remove it from [plugins] disabled to load it")
+    if plugin.name not in FIRST_PARTY:
+        return plugin.report(
+            "new", plugin.error, f"not yet enabled, nothing of it was run{_warning(plugin.name, found)}"
+        )
+    if plugin.error:
+        return plugin.report("failed", plugin.error, plugin.hint)
+    return None
+
+
+def _missing(installed: Collection[str], wanted: Iterable[str]) -> Iterator[PluginReport]:
+    for name in sorted({*FIRST_PARTY, *wanted} - {*installed}):
+        owner = FIRST_PARTY.get(name, "")
+        near = sorted(other for other in {*installed, *FIRST_PARTY} if _one_edit_apart(name, other))
+        hint = (
+            f"install the distribution {owner}" if owner else "correct the name in [plugins] disabled or MYCLAW_PLUGINS"
+        )
+        yield PluginReport(
+            name=name,
+            distribution=owner,
+            state="missing",
+            error="not installed",
+            hint=f"{hint}; there is {near[0]!r}" if near and not owner else hint,
+        )
+
+
+def _stranger(name: str, owners: Sequence[str]) -> str:
+    """Return the distributions to uninstall: all but the rightful one, else all but one."""
+    strangers = [owner for owner in owners if _plain(owner) != FIRST_PARTY.get(name)]
+    return " and ".join(strangers) if name in FIRST_PARTY and strangers else "all but one of them"
+
+
+def _warning(name: str, found: Iterable[FoundPlugin]) -> str:
+    others = {*FIRST_PARTY, *(plugin.name for plugin in found)} - {name}
+    near = sorted(other for other in others if _one_edit_apart(name, other))
+    return f"; WARNING: the name is almost {near[0]!r}, check that it is the one you want" if near else ""
+
+
+def _one_edit_apart(first: str, second: str) -> bool:
+    """Return whether one character added, removed, changed or swapped with its neighbour makes both equal."""
+    a, b = _plain(first), _plain(second)
+    at = next((place for place, pair in enumerate(zip(a, b, strict=False)) if pair[0] != pair[1]), min(len(a), len(b)))
+    swapped = a[:at] + a[at : at + 2][::-1] + a[at + 2 :]
+    return b in (a, swapped) or b[at + 1 :] == a[at + 1 :] or b[at:] == a[at + 1 :] or b[at + 1 :] == a[at:]
+
+
+def _name(distribution: Distribution) -> str:
+    return _metadata(distribution, "Name")
+
+
+def _metadata(distribution: Distribution, key: str) -> str:
+    try:
+        return str(distribution.metadata[key] or "")
+    except Exception:  # broken metadata of any distribution on this machine
+        return ""
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")

@@ -1,0 +1,170 @@
+"""Imports what is enabled, registers its hooks, and keeps the others going when one fails."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from functools import partial
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from attrs import evolve, frozen
+from pluggy import HookImpl, PluginManager, PluginValidationError
+from stevedore.named import NamedExtensionManager
+
+from myclaw_core import hookspecs
+from myclaw_core.plugins.contain import PluginError, contained, one_line
+from myclaw_core.plugins.find import GROUP, FoundPlugin, check_plugins, find_plugins
+from myclaw_core.plugins.report import PluginReport
+from myclaw_core.runtime.types import PluginVersion
+
+__all__ = ["PluginSet", "load_plugins"]
+
+IMPORT_LIMIT_S = 10.0
+
+
+@frozen(kw_only=True, eq=False)
+class PluginSet:
+    """The plugins of one run.
+
+    Attributes:
+        reports: All of them by name, also those that are not on.
+        manager: Holds the hook implementations of those that are on; only `dispatch.py` calls them.
+    """
+
+    reports: tuple[PluginReport, ...]
+    manager: PluginManager
+
+    @classmethod
+    def of(cls, modules: Mapping[str, object], version: str = "0") -> PluginSet:
+        """Return a set of plain objects with hook implementations, without any discovery: for tests and embedding.
+
+        Args:
+            modules: Modules or instances by the plugin's name.
+            version: What all of them report.
+        """
+        manager = new_manager()
+        reports = []
+        for name, module in modules.items():
+            report = PluginReport(name=name, distribution="", version=version, state="on")
+            reports.append(_registered(manager, report, module, None))
+        return cls(reports=tuple(reports), manager=manager)
+
+    @property
+    def active(self) -> tuple[PluginVersion, ...]:
+        """Return the plugins that are on, for the trace."""
+        return tuple(PluginVersion(name=one.name, version=one.version) for one in self.reports if one.state == "on")
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """Return the names of plugins that are installed but not on."""
+        return frozenset(one.name for one in self.reports if one.state in ("off", "new", "failed"))
+
+
+def load_plugins(disabled: Collection[str] = (), environ: Mapping[str, str] | None = None) -> PluginSet:
+    """Find, check, import and register what is installed; whatever goes wrong is in the reports.
+
+    Args:
+        disabled: Names that `[plugins] disabled` lists.
+        environ: Where `MYCLAW_PLUGINS` may name the only plugins to load, parted by commas.
+    """
+    only = (os.environ if environ is None else environ).get("MYCLAW_PLUGINS")
+    names = None if only is None else frozenset(name.strip() for name in only.split(",") if name.strip())
+    enabled, reports = check_plugins(find_plugins(), disabled, names)
+    manager = new_manager()
+    loaded = _Loader(enabled)
+    for plugin in enabled:
+        report = plugin.report("on")
+        if plugin.name in loaded.modules:
+            declared = plugin.manifest.hooks if plugin.manifest else ()
+            reports.append(_registered(manager, report, loaded.modules[plugin.name], declared))
+        else:
+            reports.append(_failed(report, loaded.errors[plugin.name]))
+    return PluginSet(reports=tuple(sorted(reports, key=lambda one: (one.name, one.distribution))), manager=manager)
+
+
+def new_manager() -> PluginManager:
+    """Return a manager that knows every hook and no plugin."""
+    manager = PluginManager("myclaw")
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
+class _ContainedEntryPoint(EntryPoint):
+    """An entry point whose import cannot end or stop the program."""
+
+    def load(self) -> Any:
+        return contained(super().load, IMPORT_LIMIT_S)
+
+
+class _Loader(NamedExtensionManager[Any]):
+    """Imports exactly the entry points it is given: no cache on disk, nothing that shares their name.
+
+    Attributes:
+        modules: What was imported, by name.
+        errors: What went wrong, by name.
+    """
+
+    def __init__(self, plugins: Sequence[FoundPlugin]) -> None:
+        self._entry_points: list[EntryPoint] = [
+            _ContainedEntryPoint(plugin.name, plugin.entry_point.value, GROUP) for plugin in plugins
+        ]
+        self.errors: dict[str, PluginError] = {}
+        super().__init__(
+            GROUP,
+            [plugin.name for plugin in plugins],
+            on_load_failure_callback=self._on_failure,
+            on_missing_entrypoints_callback=None,
+        )
+        self.modules: dict[str, Any] = {extension.name: extension.plugin for extension in self.extensions}
+
+    def list_entry_points(self) -> list[EntryPoint]:
+        return self._entry_points
+
+    def _on_failure(self, _manager: Any, entry_point: EntryPoint, error: BaseException) -> None:
+        self.errors[entry_point.name] = error if isinstance(error, PluginError) else PluginError(one_line(error))
+
+
+def _registered(
+    manager: PluginManager, report: PluginReport, plugin: Any, declared: Collection[str] | None
+) -> PluginReport:
+    """Return the report on a plugin after its hooks were checked and registered; `declared` of `None` allows all."""
+    try:
+        hooks = contained(partial(_register, manager, report.name, plugin, declared), IMPORT_LIMIT_S)
+    except PluginError as error:
+        if manager.has_plugin(report.name):
+            manager.unregister(name=report.name)
+        return _failed(report, error)
+    return evolve(report, hooks=hooks)
+
+
+def _register(manager: PluginManager, name: str, plugin: Any, declared: Collection[str] | None) -> tuple[str, ...]:
+    try:
+        manager.register(plugin, name)
+    except (PluginValidationError, ValueError) as error:
+        raise PluginError(f"its hooks do not fit: {one_line(error)}", "install a version made for this core") from None
+    hooks = {
+        caller.name: implementation
+        for caller in manager.get_hookcallers(plugin) or ()
+        for implementation in caller.get_hookimpls()
+        if implementation.plugin is plugin
+    }
+    for hook, implementation in hooks.items():
+        _check_hook(hook, implementation, declared)
+    return tuple(sorted(hooks))
+
+
+def _check_hook(hook: str, implementation: HookImpl, declared: Collection[str] | None) -> None:
+    if implementation.wrapper or implementation.hookwrapper:
+        raise PluginError(f"{hook} is a wrapper; a plugin may not change what others answer", "make it a plain hook")
+    if hook not in hookspecs.HOOK_MODES:
+        near = get_close_matches(hook, hookspecs.HOOK_MODES, n=1)
+        raise PluginError(f"there is no hook {hook}" + (f"; the nearest is {near[0]}" if near else ""))
+    if declared is not None and hook not in declared:
+        raise PluginError(f"{hook} is not declared in its plugin.toml", "install it again, or ask its author")
+
+
+def _failed(report: PluginReport, error: PluginError) -> PluginReport:
+    hint = error.hint or f"install another version of {report.distribution or 'it'}, or disable it under [plugins]"
+    return evolve(report, state="failed", error=str(error), hint=hint)

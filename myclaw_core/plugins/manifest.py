@@ -1,0 +1,97 @@
+"""What a plugin declares about itself in `plugin.toml`, read without running any of its code."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import fields, frozen
+
+from myclaw_core.plugins.contain import PluginError, one_line
+
+__all__ = ["Manifest", "read_manifest"]
+
+
+@frozen(kw_only=True)
+class Manifest:
+    """The declarations of one plugin.
+
+    Attributes:
+        name: The same as its entry point's.
+        summary: One line for people.
+        hooks: Every hook it implements; it may implement fewer, never more.
+        tools: Names of the tools it offers.
+        commands: Names of the commands it adds.
+        config: Sections of the configuration it reads.
+        capabilities: What it needs of the machine, such as `network`.
+    """
+
+    name: str
+    summary: str = ""
+    hooks: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+
+
+def read_manifest(name: str, value: str) -> Manifest:
+    """Return the manifest in the top package of an entry point `name = value`; nothing is imported.
+
+    Raises:
+        PluginError: The package or the file is missing, or the file is not valid or another plugin's.
+    """
+    package = re.split(r"[^\w]", value.strip(), maxsplit=1)[0]
+    for folder in _folders(package):
+        path = Path(folder) / "plugin.toml"
+        if path.is_file():
+            return _parse(name, _read(path))
+    raise PluginError(f"its package {package} has no plugin.toml", "ask its author for a version with that file")
+
+
+def _folders(package: str) -> list[str]:
+    """Return the folders of a top-level package; looking for those of a sub-package would import its parent."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except Exception as error:  # an import hook of somebody else, or a module without a spec
+        raise PluginError(
+            f"its package {package} cannot be looked up: {one_line(error)}", "install it again"
+        ) from error
+    if spec is None:
+        raise PluginError(f"its package {package} is not there", "uninstall what is left of it, or install it again")
+    return list(spec.submodule_search_locations or ())
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise PluginError(f"its plugin.toml cannot be read: {one_line(error)}", "install it again") from error
+
+
+def _parse(name: str, values: Mapping[str, Any]) -> Manifest:
+    known = [attribute.name for attribute in fields(Manifest)]
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise PluginError(f"its plugin.toml has an unknown key {unknown[0]!r}; known: {', '.join(known)}")
+    if values.get("name") != name:
+        raise PluginError(f"its plugin.toml does not name it {name!r}")
+    lists = [key for key in known if key not in ("name", "summary")]
+    return Manifest(name=name, summary=_text(values), **{key: _texts(key, values.get(key, [])) for key in lists})
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    summary = values.get("summary", "")
+    if not isinstance(summary, str):
+        raise PluginError("its plugin.toml: summary must be text")
+    return summary
+
+
+def _texts(key: str, value: Any) -> tuple[str, ...]:
+    if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+        raise PluginError(f"its plugin.toml: {key} must be a list of texts")
+    return tuple(value)
