@@ -1,0 +1,235 @@
+"""File access of a tool, pinned to what the policy judged."""
+# Paths are text here: pathlib would tidy them, and cannot act on descriptors.
+# ruff: noqa: PTH
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+
+from myclaw_core.errors import EffectChangedError, ToolFailure
+from myclaw_core.files.failures import os_errors
+from myclaw_core.files.handles import (
+    Place,
+    kind_at,
+    list_names,
+    make_folder,
+    open_folder,
+    open_regular,
+    place_of,
+    remove,
+    rename,
+    set_mode,
+    status_at,
+    write_file,
+)
+from myclaw_core.files.resolve import display_path, is_beneath, kind_of_mode, resolve_path
+from myclaw_core.files.states import state_in
+from myclaw_core.files.steps import PathStep, missing_parents, resolve_change
+from myclaw_core.runtime.tool import Entry, PlannedChange
+from myclaw_core.types.effect import Effect, EffectKind
+from myclaw_core.undo.types import PathState
+
+__all__ = ["PinnedFiles"]
+
+# The policy turns a file effect on its own configuration or neurons into one of the last two, whatever tool makes it.
+_WRITE: frozenset[EffectKind] = frozenset({"fs_write", "config_change", "self_modify"})
+_DELETE: frozenset[EffectKind] = frozenset({"fs_delete", "config_change", "self_modify"})
+_READ: frozenset[EffectKind] = _WRITE | _DELETE | {"fs_read"}
+
+
+class PinnedFiles:
+    """The file access that a tool is given for one call; see `FileAccess` for the contract of its methods.
+
+    Args:
+        effects: The effects the policy judged; a target covers what lies below it, for its own kind only.
+        cwd: Absolute folder against which relative paths are read.
+        forbidden: Whether a real path is never touched or listed.
+        journalled: The state each planned path was journalled in (`planned_states`): a path that is not among them, or
+            is no longer in that state, is not changed. An empty mapping therefore allows no change at all (planning).
+            `None`: nothing was journalled, the person agreed to something that cannot be undone.
+    """
+
+    def __init__(
+        self,
+        *,
+        effects: tuple[Effect, ...],
+        cwd: str,
+        forbidden: Callable[[str], bool],
+        journalled: Mapping[str, PathState] | None,
+    ) -> None:
+        self._effects = effects
+        self._cwd = cwd
+        self._forbidden = forbidden
+        self._journalled = journalled
+
+    def read_bytes(self, path: str, limit: int | None = None) -> bytes:
+        """Return the bytes of the regular file at `path`, at most `limit`."""
+        real = self._readable(path)
+        with os_errors(real), place_of(real) as place, os.fdopen(open_regular(place), "rb") as file:
+            if os.fstat(file.fileno()).st_nlink > 1 and not self._is_target(real):
+                raise ToolFailure(f"{display_path(real)} has another name elsewhere (hard link); name it directly")
+            return file.read() if limit is None else file.read(limit)
+
+    def kind(self, path: str) -> str:
+        """Return what is at `path`: `absent`, `file`, `dir`, `link` or `special`.
+
+        It is `link` only where the link itself was judged (deleting and moving); elsewhere links are followed.
+        """
+        entry = resolve_path(path, self._cwd, follow_last=False).real
+        real = entry if self._judged(entry, _READ) else self._readable(path)
+        self._refuse_forbidden(real)
+        if real == "/":
+            return "dir"
+        try:
+            with place_of(real) as place:
+                return kind_at(place)
+        except FileNotFoundError:
+            return "absent"
+        except OSError:
+            with os_errors(real):
+                raise
+
+    def entries(self, path: str) -> Iterator[Entry]:
+        """Yield the entries of the folder at `path` by name, without those the policy forbids."""
+        yield from self._entries(self._readable(path))
+
+    def walk(self, path: str) -> Iterator[Entry]:
+        """Yield everything below the folder at `path`, each folder before what is in it, following no link.
+
+        Raises:
+            ToolFailure: The folder was judged for a change and holds something that is forbidden or cannot be listed: a
+                plan must know everything it changes. A walk that only reads leaves such things out.
+        """
+        root = self._readable(path)
+        reads = self._judged(root, frozenset({"fs_read"}))
+        todo = list(self._entries(root, complete=not reads))[::-1]
+        while todo:
+            entry = todo.pop()
+            yield entry
+            if entry.kind != "dir":
+                continue
+            try:
+                todo += list(self._entries(entry.path, complete=not reads))[::-1]
+            except (ToolFailure, EffectChangedError):
+                if not reads:
+                    raise
+
+    def apply(self, change: PlannedChange) -> None:
+        """Make one planned change at once: the path holds the old or the new state, never none."""
+        step = resolve_change(change, self._cwd)
+        self._require(step.path, _DELETE if step.action == "delete" else _WRITE)
+        if step.source:
+            self._require(step.source, _DELETE)
+        act = {"write": self._write, "folder": self._folder, "move": self._move, "delete": self._delete}[step.action]
+        with os_errors(step.path):
+            act(step)
+
+    def _write(self, step: PathStep) -> None:
+        self._make_parents(step.path)
+        with place_of(step.path) as place:
+            self._check_state(place, step.path)
+            write_file(place, [step.content], step.mode_over(_replaceable(place, step.path)))
+
+    def _folder(self, step: PathStep) -> None:
+        self._make_parents(step.path)
+        with place_of(step.path) as place:
+            self._check_state(place, step.path)
+            kind = kind_at(place)
+            if kind == "absent":
+                make_folder(place, step.mode_over(None))
+            elif kind != "dir":
+                raise ToolFailure(f"{display_path(step.path)} exists already and is no folder")
+            elif step.mode is not None:
+                set_mode(place, step.mode)
+
+    def _move(self, step: PathStep) -> None:
+        if is_beneath(step.path, step.source):
+            raise ToolFailure(f"{display_path(step.source)} cannot be moved into itself")
+        self._make_parents(step.path)
+        with os_errors(step.source), place_of(step.source) as source:
+            kind = kind_at(source)
+            if kind == "absent":
+                raise ToolFailure(f"there is no {display_path(step.source)}")
+            if kind == "dir":
+                self._refuse_hidden(step.source)
+            if self._journalled and step.source in self._journalled:
+                self._check_state(source, step.source)
+            with os_errors(step.path), place_of(step.path) as place:
+                self._check_state(place, step.path)
+                _replaceable(place, step.path)
+                rename(source, place)
+
+    def _delete(self, step: PathStep) -> None:
+        with place_of(step.path) as place:
+            self._check_state(place, step.path)
+            remove(place)
+
+    def _make_parents(self, path: str) -> None:
+        for parent in missing_parents(path):
+            self._refuse_forbidden(parent)
+            with place_of(parent) as place:
+                self._check_state(place, parent)
+                make_folder(place, 0o755)
+
+    def _check_state(self, place: Place, path: str) -> None:
+        if self._journalled is None:
+            return
+        expected = self._journalled.get(path)
+        if expected is None:
+            raise ToolFailure(f"{display_path(path)} is not in the plan that was judged; nothing was changed there")
+        if state_in(place, path) != expected:
+            raise ToolFailure(f"{display_path(path)} changed since it was looked at; look again", retryable=True)
+
+    def _refuse_hidden(self, folder: str) -> None:
+        """Refuse to move a folder that holds something forbidden: it would get out of reach of the rule."""
+        todo = [folder]
+        while todo:
+            todo += [entry.path for entry in self._entries(todo.pop(), complete=True) if entry.kind == "dir"]
+
+    def _entries(self, real: str, *, complete: bool = False) -> Iterator[Entry]:
+        found: list[Entry] = []
+        with os_errors(real), open_folder(real) as folder:
+            for name in list_names(folder):
+                path = os.path.join(real, name)
+                status = status_at((folder, name))
+                if self._forbidden(path):
+                    if complete:
+                        raise ToolFailure(f"{display_path(real)} holds {display_path(path)}, which may not be touched")
+                elif status:
+                    found.append(Entry(path=path, kind=kind_of_mode(status.st_mode), size_bytes=status.st_size))
+        return iter(found)
+
+    def _readable(self, path: str) -> str:
+        real = resolve_path(path, self._cwd).real
+        self._require(real, _READ)
+        return real
+
+    def _require(self, real: str, kinds: frozenset[EffectKind]) -> None:
+        if not self._judged(real, kinds):
+            raise EffectChangedError(f"{display_path(real)} is not what was judged for this call; nothing was done")
+        self._refuse_forbidden(real)
+
+    def _refuse_forbidden(self, real: str) -> None:
+        if self._forbidden(real):
+            raise ToolFailure(f"{display_path(real)} may not be touched")
+
+    def _judged(self, real: str, kinds: frozenset[EffectKind]) -> bool:
+        return any(effect.kind in kinds and is_beneath(real, effect.target) for effect in self._effects)
+
+    def _is_target(self, real: str) -> bool:
+        return any(effect.target == real for effect in self._effects)
+
+
+def _replaceable(place: Place, path: str) -> int | None:
+    """Return the mode of the file that will be replaced, `None` where there is none; anything but a file is refused."""
+    status = status_at(place)
+    if status is None:
+        return None
+    kind = kind_of_mode(status.st_mode)
+    if kind == "link":
+        raise EffectChangedError(f"{display_path(path)} is now a link; nothing was done")
+    if kind != "file":
+        what = "a folder" if kind == "dir" else "a special file"
+        raise ToolFailure(f"{display_path(path)} is {what}, not a file")
+    return status.st_mode & 0o7777

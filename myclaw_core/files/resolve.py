@@ -1,0 +1,194 @@
+"""Which file a path really means: the one reading of a path that policy, journal and executor share."""
+# Paths are text here: pathlib would tidy them, and cannot act on descriptors.
+# ruff: noqa: PTH
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from typing import Literal
+
+from attrs import frozen
+
+from myclaw_core.errors import MyclawError
+from myclaw_core.files.visible import is_invisible, visible
+
+__all__ = [
+    "PathKind",
+    "PathRefusedError",
+    "ResolvedPath",
+    "display_path",
+    "file_scope",
+    "is_beneath",
+    "kind_of_mode",
+    "resolve_path",
+]
+
+PathKind = Literal["absent", "file", "dir", "link", "special"]
+
+_MAX_NAME_BYTES = 255
+_MAX_PATH_BYTES = 4096
+_MAX_LINKS = 40
+_SHOWN_CHARS = 80
+
+
+class PathRefusedError(MyclawError):
+    """Raised when the text of a path cannot be shown or opened safely, whatever it points to."""
+
+
+@frozen(kw_only=True)
+class ResolvedPath:
+    """What a path means now.
+
+    Attributes:
+        given: The path as it was given.
+        real: Absolute, without `..`, `//` and links as far as it exists; new names are in NFC.
+        kind: What is there; `link` only where the last link was not followed.
+        hard_links: Names the file has on its file system; 1 for anything else that exists, 0 for `absent`.
+    """
+
+    given: str
+    real: str
+    kind: PathKind
+    hard_links: int
+
+
+def resolve_path(given: str, cwd: str, user_home: str | None = None, *, follow_last: bool = True) -> ResolvedPath:
+    """Return what `given` means, read against the absolute folder `cwd`.
+
+    A name that exists in another Unicode form than the given one keeps the form it has on disk. Nothing is opened, so
+    the answer is about this moment only: whoever acts on it must open the path without following links.
+
+    Args:
+        given: A path as a person or a model writes it; `~` and `~/…` mean the user's home.
+        cwd: Absolute folder against which a relative path is read.
+        user_home: The user's home; that of the environment where `None`.
+        follow_last: Whether a link in the last place is followed; deleting and renaming act on the link itself.
+
+    Raises:
+        PathRefusedError: The path is empty, too long, holds invisible characters, or its links go in a circle.
+    """
+    _check_text(given)
+    real = _walk(_absolute(given, cwd, user_home), given, follow_last=follow_last)
+    if len(real.encode()) > _MAX_PATH_BYTES:
+        raise PathRefusedError(f"the path {_shown(given)} is longer than {_MAX_PATH_BYTES} bytes; use a shorter one")
+    try:
+        status = os.lstat(real)
+    except OSError:
+        return ResolvedPath(given=given, real=real, kind="absent", hard_links=0)
+    kind = kind_of_mode(status.st_mode)
+    return ResolvedPath(given=given, real=real, kind=kind, hard_links=status.st_nlink if kind == "file" else 1)
+
+
+def display_path(real: str, user_home: str | None = None) -> str:
+    """Return a real path as people write it: `~/…` below the user's home, else absolute."""
+    home = os.path.realpath(user_home or os.path.expanduser("~"))
+    if home == "/" or not is_beneath(real, home):
+        return visible(real)
+    return "~" + visible(real[len(home) :])
+
+
+def file_scope(resolved: ResolvedPath, for_read: bool, user_home: str | None = None) -> str:
+    """Return the scope that trust counts a file effect under: the folder as a glob, for example `~/notes/*`.
+
+    Args:
+        resolved: The path of the effect.
+        for_read: Whether it is read: reading a folder is an effect on what lies in it, changing one is an effect on its
+            parent.
+        user_home: The user's home; that of the environment where `None`.
+    """
+    folder = resolved.real if for_read and resolved.kind == "dir" else os.path.dirname(resolved.real)
+    return display_path(folder, user_home).rstrip("/") + "/*"
+
+
+def is_beneath(path: str, root: str) -> bool:
+    """Return whether the real path `path` is `root` or lies below it, by whole names."""
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def kind_of_mode(mode: int) -> PathKind:
+    """Return what a `st_mode` says is there."""
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISDIR(mode):
+        return "dir"
+    return "link" if stat.S_ISLNK(mode) else "special"
+
+
+def _absolute(given: str, cwd: str, user_home: str | None) -> str:
+    if given == "~" or given.startswith("~/"):
+        return (user_home or os.path.expanduser("~")) + given[1:]
+    return given if given.startswith("/") else f"{cwd}/{given}"
+
+
+def _walk(path: str, given: str, *, follow_last: bool) -> str:
+    """Resolve `path` name by name, as the kernel would, but let names be missing."""
+    todo = path.split("/")[::-1]
+    done: list[str] = []
+    links = 0
+    while todo:
+        name = todo.pop()
+        if name in ("", "."):
+            continue
+        if name == "..":
+            del done[-1:]
+            continue
+        folder = "/" + "/".join(done)
+        name = _spelling(folder, name)
+        _check_name(name, given)
+        target = _link_target(os.path.join(folder, name))
+        is_last = not any(part not in ("", ".") for part in todo)
+        if target is None or (is_last and not follow_last):
+            done.append(name)
+            continue
+        links += 1
+        if links > _MAX_LINKS:
+            raise PathRefusedError(f"the path {_shown(given)} goes through too many links; use the real path")
+        if target.startswith("/"):
+            done.clear()
+        todo.extend(target.split("/")[::-1])
+    return "/" + "/".join(done)
+
+
+def _link_target(path: str) -> str | None:
+    try:
+        return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else None
+    except OSError:
+        return None
+
+
+def _spelling(folder: str, name: str) -> str:
+    """Return the form that `name` has on disk in `folder`; NFC for a name that is new."""
+    if name.isascii() or os.path.lexists(os.path.join(folder, name)):
+        return name
+    wanted = unicodedata.normalize("NFC", name)
+    try:
+        same = [entry for entry in os.listdir(folder) if unicodedata.normalize("NFC", entry) == wanted]
+    except OSError:
+        same = []
+    return wanted if not same or wanted in same else min(same)
+
+
+def _check_text(given: str) -> None:
+    if not given:
+        raise PathRefusedError("the path is empty; name a file or folder")
+    if len(given.encode("utf-8", "surrogatepass")) > _MAX_PATH_BYTES:
+        raise PathRefusedError(f"the path {_shown(given)} is longer than {_MAX_PATH_BYTES} bytes; use a shorter one")
+    if not (given.isascii() and given.isprintable()) and any(map(is_invisible, given)):
+        raise PathRefusedError(f"the path {_shown(given)} holds characters that cannot be seen; write it without them")
+
+
+def _check_name(name: str, given: str) -> None:
+    """Check one name once more: links on disk bring in names that were not given."""
+    if not (name.isascii() and name.isprintable()) and any(map(is_invisible, name)):
+        raise PathRefusedError(
+            f"the path {_shown(given)} leads to {_shown(name)}, a name with characters not to be seen"
+        )
+    if len(name.encode()) > _MAX_NAME_BYTES:
+        raise PathRefusedError(f"the name {_shown(name)} is longer than {_MAX_NAME_BYTES} bytes; use a shorter one")
+
+
+def _shown(text: str) -> str:
+    short = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
+    return f"'{visible(short)}'"

@@ -1,0 +1,112 @@
+"""A tool's plan with every path resolved and every missing folder named: what journal, preview and executor share."""
+# Paths are text here: pathlib would tidy them, and cannot act on descriptors.
+# ruff: noqa: PTH
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Literal
+
+from attrs import frozen
+
+from myclaw_core.errors import ToolFailure
+from myclaw_core.files.resolve import display_path, resolve_path
+from myclaw_core.runtime.tool import PlannedChange
+
+__all__ = ["PathStep", "missing_parents", "resolve_change", "resolve_plan"]
+
+
+@frozen(kw_only=True)
+class PathStep:
+    """One planned change by real paths.
+
+    Attributes:
+        path: Real path that is changed.
+        action: What happens to it.
+        source: Real path that is moved to `path`; empty otherwise.
+        content: New bytes, for `write`.
+        mode: Permission bits asked for; `None` for the usual ones.
+    """
+
+    path: str
+    action: Literal["write", "folder", "move", "delete"]
+    source: str = ""
+    content: bytes = b""
+    mode: int | None = None
+
+    def mode_over(self, old: int | None) -> int:
+        """Return the mode the path gets where `old` is that of the file or folder now there."""
+        if self.mode is not None:
+            return self.mode
+        if old is not None:
+            return old
+        return 0o755 if self.action == "folder" else 0o644
+
+
+def resolve_change(change: PlannedChange, cwd: str) -> PathStep:
+    """Return a change by real paths.
+
+    A link in the last place is followed where a file or folder is put, and is itself what is deleted or moved.
+
+    Raises:
+        PathRefusedError: A path cannot be used.
+        ToolFailure: The change asks for two things at once.
+    """
+    if (change.content is not None) + change.directory + bool(change.moved_from) > 1:
+        raise ToolFailure(f"the plan for '{change.path}' asks for two things at once; give one change a thing")
+    if change.moved_from:
+        source = resolve_path(change.moved_from, cwd, follow_last=False).real
+        return PathStep(path=resolve_path(change.path, cwd).real, action="move", source=source)
+    if change.directory:
+        return PathStep(path=resolve_path(change.path, cwd).real, action="folder", mode=change.mode)
+    if change.content is None:
+        return PathStep(path=resolve_path(change.path, cwd, follow_last=False).real, action="delete")
+    path = resolve_path(change.path, cwd).real
+    return PathStep(path=path, action="write", content=change.content, mode=change.mode)
+
+
+def resolve_plan(plan: Iterable[PlannedChange], cwd: str) -> tuple[PathStep, ...]:
+    """Return a whole plan by real paths, with a step for each folder that a later step needs and that is missing.
+
+    Raises:
+        PathRefusedError: A path cannot be used.
+        ToolFailure: A path is changed twice, or lies below a folder that the plan moves.
+    """
+    steps: list[PathStep] = []
+    seen: set[str] = set()
+    moved: set[str] = set()
+    for change in plan:
+        step = resolve_change(change, cwd)
+        parents = () if step.action == "delete" else missing_parents(step.path)
+        needed = [PathStep(path=parent, action="folder") for parent in parents if parent not in seen]
+        for each in (*needed, step):
+            _once(each, seen, moved)
+        steps += [*needed, step]
+    return tuple(steps)
+
+
+def missing_parents(path: str) -> tuple[str, ...]:
+    """Return the folders above the real path `path` that do not exist, outermost first."""
+    missing: list[str] = []
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return tuple(reversed(missing))
+
+
+def _once(step: PathStep, seen: set[str], moved: set[str]) -> None:
+    for path in filter(None, (step.path, step.source)):
+        if path in seen or not moved.isdisjoint(_lineage(path)):
+            raise ToolFailure(f"the plan changes {display_path(path)} more than once; give each path one change")
+    seen.update(filter(None, (step.path, step.source)))
+    if step.source:
+        moved.update((step.path, step.source))
+
+
+def _lineage(path: str) -> Iterable[str]:
+    """Yield the path and every folder above it."""
+    while path != "/":
+        yield path
+        path = os.path.dirname(path)

@@ -1,0 +1,146 @@
+"""What a plan would change, for the eyes of the person who is asked."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator
+
+from myclaw_core.errors import MyclawError
+from myclaw_core.files.failures import os_errors
+from myclaw_core.files.handles import kind_at, open_regular, place_of, status_at
+from myclaw_core.files.resolve import display_path
+from myclaw_core.files.steps import PathStep, resolve_plan
+from myclaw_core.files.visible import visible
+from myclaw_core.runtime.tool import PlannedChange
+
+__all__ = ["HEAD_BYTES", "SHOWN_LINES", "is_binary", "preview"]
+
+HEAD_BYTES = 8192
+"""How much of a file decides whether it is text."""
+SHOWN_LINES = 200
+"""Lines of a preview that is not asked for whole."""
+
+_MAX_READ_BYTES = 4_000_000
+_MAX_LINE_CHARS = 400
+_MAX_PAIRS = 4_000_000
+_CONTEXT_LINES = 3
+
+
+def preview(plan: Iterable[PlannedChange], cwd: str, *, limit_lines: int | None = SHOWN_LINES) -> str:
+    """Return the changes of a plan: a unified diff for text, one line for everything else.
+
+    Characters that cannot be seen are written as escapes. A path that cannot be looked at gives one line that says so.
+
+    Args:
+        plan: What a tool would change.
+        cwd: Absolute folder against which relative paths are read.
+        limit_lines: Most lines shown before a notice; everything, with lines of any length, where `None`.
+    """
+    try:
+        lines = [line for step in resolve_plan(plan, cwd) for line in _lines_of(step)]
+    except MyclawError as error:
+        return str(error)
+    if limit_lines is None:
+        return "\n".join(lines)
+    shown = [line if len(line) <= _MAX_LINE_CHARS else line[:_MAX_LINE_CHARS] + " …" for line in lines[:limit_lines]]
+    if len(lines) > limit_lines:
+        shown.append(f"… {len(lines) - limit_lines} more lines are not shown")
+    return "\n".join(shown)
+
+
+def is_binary(head: bytes) -> bool:
+    """Return whether the first bytes of a file say that it is no text."""
+    return b"\0" in head[:HEAD_BYTES]
+
+
+def _lines_of(step: PathStep) -> Iterator[str]:
+    try:
+        with os_errors(step.path):
+            yield from _change_lines(step)
+    except MyclawError as error:
+        yield str(error)
+
+
+def _change_lines(step: PathStep) -> Iterator[str]:
+    shown = display_path(step.path)
+    if step.action == "folder":
+        yield f"new folder {shown}"
+    elif step.action == "move":
+        yield f"move {display_path(step.source)} to {shown}" + (", replacing it" if os.path.lexists(step.path) else "")
+    elif step.action == "delete":
+        yield f"delete {_described(step.path)}"
+    else:
+        yield from _write_lines(step, shown)
+
+
+def _described(path: str) -> str:
+    shown = display_path(path)
+    with place_of(path) as place:
+        status = status_at(place)
+        kind = kind_at(place)
+        if kind == "link":
+            return f"{shown}, a link to {visible(os.readlink(place[1], dir_fd=place[0]))}"
+    if kind == "dir":
+        return f"the folder {shown}"
+    return f"{shown} ({status.st_size} bytes)" if status and kind == "file" else f"{shown} ({kind})"
+
+
+def _write_lines(step: PathStep, shown: str) -> Iterator[str]:
+    old_bytes, old = _old(step.path)
+    new = _text(step.content)
+    if new is None or (old_bytes is not None and old is None):
+        yield f"write {shown}: {old_bytes or 0} → {len(step.content)} bytes, not shown (binary or very long)"
+    elif new == old:
+        yield f"{shown} keeps its text"
+    else:
+        yield f"--- {'/dev/null' if old is None else shown}"
+        yield f"+++ {shown}"
+        yield from _hunks(_split(old or ""), _split(new))
+
+
+def _old(path: str) -> tuple[int | None, str | None]:
+    """Return the size of a file and its text: no size where it is absent, no text where it is binary or very long."""
+    try:
+        with place_of(path) as place, os.fdopen(open_regular(place), "rb") as file:
+            size_bytes = os.fstat(file.fileno()).st_size
+            return size_bytes, None if size_bytes > _MAX_READ_BYTES else _text(file.read())
+    except FileNotFoundError:
+        return None, None
+
+
+def _split(text: str) -> list[str]:
+    """Return the lines with their ends; only a line feed ends one, whatever else `splitlines` would take."""
+    *lines, rest = text.split("\n")
+    return [line + "\n" for line in lines] + ([rest] if rest else [])
+
+
+def _text(data: bytes) -> str | None:
+    if is_binary(data):
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
+    if len(old) * len(new) <= _MAX_PAIRS:
+        lines: Iterable[str] = list(difflib.unified_diff(old, new, n=_CONTEXT_LINES))[2:]
+    else:
+        lines = _one_hunk(old, new)
+    for line in lines:
+        yield visible(line.removesuffix("\n"), keep="\t")
+        if not line.endswith("\n") and not line.startswith("@@"):
+            yield "\\ no newline at the end of the file"
+
+
+def _one_hunk(old: list[str], new: list[str]) -> Iterator[str]:
+    """Yield everything between the common start and the common end as replaced: linear where a real diff is not."""
+    shortest = min(len(old), len(new))
+    start = next((i for i in range(shortest) if old[i] != new[i]), shortest)
+    end = next((i for i in range(shortest - start) if old[-1 - i] != new[-1 - i]), shortest - start)
+    gone, come = old[start : len(old) - end], new[start : len(new) - end]
+    yield f"@@ -{start + 1},{len(gone)} +{start + 1},{len(come)} @@\n"
+    yield from (f"-{line}" for line in gone)
+    yield from (f"+{line}" for line in come)

@@ -1,0 +1,196 @@
+"""The undo journal: what was there is kept before an action runs, so that the action can be taken back."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from hashlib import sha256
+from uuid import UUID
+
+from attrs import evolve
+
+from myclaw_core.clock import Clock
+from myclaw_core.errors import MyclawError, ToolFailure
+from myclaw_core.files.failures import os_errors, reason_of
+from myclaw_core.files.handles import kind_at, open_regular, place_of, status_at
+from myclaw_core.files.resolve import display_path
+from myclaw_core.files.states import ABSENT, state_at
+from myclaw_core.files.steps import PathStep, resolve_plan
+from myclaw_core.runtime.tool import PlannedChange
+from myclaw_core.types.text import Text
+from myclaw_core.undo.blobs import BlobStore
+from myclaw_core.undo.revert import Reverted, revert_changes
+from myclaw_core.undo.types import PathChange, PathState, UndoRecord
+
+__all__ = ["MAX_PATHS", "UndoJournal", "planned_states"]
+
+MAX_PATHS = 10_000
+"""Most paths one step may change and still be undone: its record is one event."""
+
+
+class UndoJournal:
+    """Makes undo records and reverts them.
+
+    Args:
+        blobs: Where the bytes are kept.
+        clock: Time.
+        keep_days: Days after which a record may be forgotten.
+        masked: Whether redaction would mask something in a text: a record is stored redacted, and a masked path could
+            not be restored.
+    """
+
+    def __init__(
+        self,
+        blobs: BlobStore,
+        clock: Clock,
+        keep_days: int = 30,
+        *,
+        masked: Callable[[str], bool] = lambda _text: False,
+    ) -> None:
+        self._blobs = blobs
+        self._clock = clock
+        self._keep_days = keep_days
+        self._masked = masked
+
+    def undoable(self, plan: tuple[PlannedChange, ...], cwd: str) -> Text | None:
+        """Return why a plan could not be undone, or `None`: a look that reads no content and stores nothing."""
+        try:
+            steps = resolve_plan(plan, cwd)
+        except MyclawError as error:
+            return Text("{reason}", {"reason": str(error)})
+        if len(steps) > MAX_PATHS:
+            return Text("it changes {n} paths; at most {max} can be undone", {"n": len(steps), "max": MAX_PATHS})
+        kept_bytes = 0
+        for step in steps:
+            found = self._obstacle(step)
+            if isinstance(found, Text):
+                return found
+            kept_bytes += found
+        if kept_bytes > self._blobs.free_bytes:
+            return Text("what was there before takes {n} bytes, more than undo can keep", {"n": kept_bytes})
+        return None
+
+    def record(
+        self,
+        *,
+        undo_id: UUID,
+        tool_name: str,
+        plan: tuple[PlannedChange, ...],
+        cwd: str,
+        trace_id: UUID,
+        step_index: int,
+    ) -> UndoRecord:
+        """Keep what a plan will change and return the record that reverts it; commit it before the first change.
+
+        Raises:
+            ToolFailure: A path cannot be read or has no state that could be restored.
+            EffectChangedError: A path leads through a link that was not there before.
+            PathRefusedError: A path cannot be used.
+            StoreError: The bytes cannot be kept.
+        """
+        now = self._clock.now()
+        return UndoRecord(
+            id=undo_id,
+            trace_id=trace_id,
+            step_index=step_index,
+            tool_name=tool_name,
+            handler="paths",
+            changes=tuple(self._change(step) for step in resolve_plan(plan, cwd)),
+            created_at=now,
+            expires_at=now + timedelta(days=self._keep_days),
+        )
+
+    def revert(self, record: UndoRecord, *, force: bool = False) -> Reverted:
+        """Take a step back; it may have run wholly, in part or not at all, and may have been taken back already.
+
+        Args:
+            record: The record of the step.
+            force: Whether paths that changed since are restored as well; what is there now is lost then.
+
+        Returns:
+            Whether the step is now undone, with one line on each path that was restored or is in the way.
+        """
+        if record.reverted_at is not None:
+            return Reverted(reverted=True, details=(Text("it was undone before"),))
+        return revert_changes(record.changes, self._blobs, force=force)
+
+    def _obstacle(self, step: PathStep) -> Text | int:
+        """Return why one step could not be undone, or the bytes to keep for it."""
+        for path in filter(None, (step.path, step.source)):
+            if not self._storable(path):
+                return Text("{path} is a name that a record cannot hold", {"path": display_path(path)})
+        try:
+            if step.source:
+                found = self._look(step.source, keeps=False, deletes=False)
+                if isinstance(found, Text):
+                    return found
+            return self._look(step.path, keeps=step.action != "folder", deletes=step.action == "delete")
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            return Text("{reason}", {"reason": reason_of(error, step.path)})
+        except MyclawError as error:
+            return Text("{reason}", {"reason": str(error)})
+
+    def _look(self, path: str, *, keeps: bool, deletes: bool) -> Text | int:
+        name = {"path": display_path(path)}
+        with place_of(path) as place:
+            status = status_at(place)
+            kind = kind_at(place)
+            if status is None or kind == "absent":
+                return 0
+            if kind == "special":
+                return Text("{path} is a special file (device, pipe or socket)", name)
+            if kind == "link" and not self._storable(os.readlink(place[1], dir_fd=place[0])):
+                return Text("the link {path} points to text that a record cannot hold", name)
+            if deletes and status.st_uid != os.geteuid():
+                return Text("{path} belongs to another user", name)
+            if kind != "file" or not keeps:
+                return 0
+            if status.st_nlink > 1:
+                return Text("{path} has another name elsewhere (hard link)", name)
+            os.close(open_regular(place))
+            return status.st_size
+
+    def _storable(self, text: str) -> bool:
+        return not self._masked(text) and not any("\ud800" <= char <= "\udfff" for char in text)
+
+    def _change(self, step: PathStep) -> PathChange:
+        with os_errors(step.path):
+            before = self._keep(step.path)
+        if step.action == "move":
+            with os_errors(step.source):
+                after = state_at(step.source)
+            if after.kind == "absent":
+                raise ToolFailure(f"there is no {display_path(step.source)}")
+            return PathChange(path=step.path, before=before, after=after, moved_from=step.source)
+        return PathChange(path=step.path, before=before, after=_after(step, before))
+
+    def _keep(self, path: str) -> PathState:
+        """Return the state of a path and keep the bytes of a file; the state is that of the bytes that were kept."""
+        try:
+            with place_of(path) as place:
+                if kind_at(place) == "file":
+                    with os.fdopen(open_regular(place), "rb") as file:
+                        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+                        return PathState(kind="file", sha256=self._blobs.put_file(file), mode=mode)
+        except FileNotFoundError:
+            return ABSENT
+        return state_at(path)
+
+
+def planned_states(record: UndoRecord) -> Mapping[str, PathState]:
+    """Return the state in which each path of a record must still be when the action runs."""
+    states = {change.path: change.before for change in record.changes}
+    return states | {change.moved_from: change.after for change in record.changes if change.moved_from}
+
+
+def _after(step: PathStep, before: PathState) -> PathState:
+    if step.action == "delete":
+        return ABSENT
+    if step.action == "folder":
+        return PathState(kind="dir", mode=step.mode_over(before.mode if before.kind == "dir" else None))
+    mode = step.mode_over(before.mode if before.kind == "file" else None)
+    return evolve(ABSENT, kind="file", sha256=sha256(step.content).hexdigest(), mode=mode)
