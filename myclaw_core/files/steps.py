@@ -1,6 +1,6 @@
 """A tool's plan with every path resolved and every missing folder named: what journal, preview and executor share."""
-# Paths are text here: pathlib would tidy them, and cannot act on descriptors.
-# ruff: noqa: PTH
+# Paths are text here, as everywhere in this package.
+# ruff: noqa: PTH120
 
 from __future__ import annotations
 
