@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 
 from myclaw_core.clock import Clock, SystemClock
 
-__all__ = ["PluginError", "contained", "contained_await", "one_line"]
+__all__ = ["PluginError", "contained", "contained_await", "one_line", "printable"]
 
 T = TypeVar("T")
 
 _AGAIN_S = 0.05
 """The timer fires again after this, for code that catches even the first time-out."""
-_LINE_CHARS = 300
+_LINE_CHARS = 400
 
 
 class PluginError(Exception):
@@ -83,13 +83,17 @@ async def contained_await(awaitable: Awaitable[T], limit_s: float, clock: Clock)
 
 
 def one_line(error: BaseException) -> str:
-    """Return the type and text of an exception of a plugin as one short printable line; never raises."""
+    """Return the type and text of an exception of a plugin as one short line; never raises."""
     try:
-        text = " ".join(str(error).split())
+        text = printable(str(error))
     except BaseException:  # a plugin's own __str__
         text = ""
-    printable = "".join(char if char.isprintable() else "?" for char in text)
-    line = f"{type(error).__name__}: {printable}" if printable else type(error).__name__
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def printable(text: str) -> str:
+    """Return `text` on one line of bounded length, without characters that a terminal would act on."""
+    line = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
     return line if len(line) <= _LINE_CHARS else line[: _LINE_CHARS - 1] + "…"
 
 

@@ -1,0 +1,299 @@
+"""The only caller of hooks: five modes, each call contained and bounded, every fault told.
+
+Implementations are called in the order in which plugins were registered; `tryfirst` and `trylast` change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from inspect import isawaitable, iscoroutine
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from uuid import UUID
+
+from attrs import evolve
+from pluggy import HookImpl
+
+from myclaw_core.clock import Clock
+from myclaw_core.config.schema import ConfigSchema
+from myclaw_core.errors import UnavailableError
+from myclaw_core.events.types import Event, PluginFault
+from myclaw_core.hookspecs import HOOK_MODES
+from myclaw_core.host import Host
+from myclaw_core.plugins import FIRST_PARTY, PluginSet
+from myclaw_core.plugins import answers as read
+from myclaw_core.plugins.contain import PluginError, contained, contained_await, printable
+from myclaw_core.policy.types import Finding
+from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.model import ModelProvider
+from myclaw_core.runtime.tool import Tool
+from myclaw_core.runtime.types import ActionStep, ExecutionTrace
+from myclaw_core.trust.types import SignalContext
+from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.effect import Reversibility
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustThreshold
+
+if TYPE_CHECKING:
+    from myclaw_core.events.store import EventStore
+    from myclaw_core.trust.store import TrustBackend
+
+__all__ = ["Dispatcher"]
+
+T = TypeVar("T")
+Reader = Callable[[Any, str], T]
+
+
+class Dispatcher:
+    """Calls the hooks of the plugins that are on.
+
+    What a plugin raises, returns wrongly or does not return in time never reaches the caller: it is one `PluginFault`.
+    Only the person's Ctrl-C and the cancellation of the calling task pass through.
+
+    Args:
+        plugins: The plugins.
+        clock: Limits asynchronous hooks.
+        on_fault: Is told of every fault at once; a fault of `myclaw_event` only once a plugin, as its event would call
+            the hook again.
+        limit_s: Seconds one implementation may take.
+        host_for: Makes the services of one plugin; asked once a plugin, when a hook first needs them.
+    """
+
+    def __init__(
+        self,
+        plugins: PluginSet,
+        clock: Clock,
+        on_fault: Callable[[PluginFault], None],
+        limit_s: float = 5.0,
+        *,
+        host_for: Callable[[str], Host],
+    ) -> None:
+        self._plugins = plugins
+        self._clock = clock
+        self._on_fault = on_fault
+        self._limit_s = limit_s
+        self._host_for = host_for
+        self._hosts: dict[str, Host] = {}
+        self._silenced: set[str] = set()
+        order = {report.name: place for place, report in enumerate(plugins.reports)}
+        self._implementations: Mapping[str, tuple[HookImpl, ...]] = {
+            hook: tuple(
+                sorted(getattr(plugins.manager.hook, hook).get_hookimpls(), key=lambda each: order[each.plugin_name])
+            )
+            for hook in HOOK_MODES
+        }
+
+    def config(self) -> tuple[ConfigSchema, ...]:
+        """Return the sections of the plugins (`myclaw_config`)."""
+        return tuple(schema for _, schema in self._collect("myclaw_config", read.read_schema))
+
+    async def startup(self) -> None:
+        """Let plugins prepare themselves (`myclaw_startup`)."""
+        await self._notify("myclaw_startup")
+
+    async def shutdown(self) -> None:
+        """Let plugins free what they took (`myclaw_shutdown`)."""
+        await self._notify("myclaw_shutdown")
+
+    @overload
+    def store(self, kind: Literal["events"], plugin: str) -> EventStore: ...
+
+    @overload
+    def store(self, kind: Literal["trust"], plugin: str) -> TrustBackend: ...
+
+    def store(self, kind: Literal["events", "trust"], plugin: str) -> EventStore | TrustBackend:
+        """Return the store that `[slots]` names (`myclaw_store`), not yet opened.
+
+        Raises:
+            UnavailableError: The plugin is not on, offers no such store, or failed.
+        """
+        store: EventStore | TrustBackend = self._slot("myclaw_store", kind, plugin)
+        return store
+
+    def models(self) -> Mapping[str, ModelProvider]:
+        """Return the model providers by name (`myclaw_models`)."""
+        return {name: model for name, (_, model) in self._offers("myclaw_models", read.model_problem).items()}
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Return the tools by name, each with its plugin and version filled in (`myclaw_tools`)."""
+        versions = {report.name: report.version for report in self._plugins.reports}
+        return {
+            name: evolve(tool, plugin=plugin, version=versions[plugin])
+            for name, (plugin, tool) in self._offers("myclaw_tools", read.tool_problem).items()
+        }
+
+    def channels(self) -> Mapping[str, Channel]:
+        """Return the channels by name (`myclaw_channels`)."""
+        return {name: channel for name, (_, channel) in self._offers("myclaw_channels", read.channel_problem).items()}
+
+    def signals(self, step: ActionStep, trace: ExecutionTrace, context: SignalContext) -> Mapping[str, float]:
+        """Return what plugins say about one step (`myclaw_signals`); a name that two give is left out."""
+        values: dict[str, float] = {}
+        owners: dict[str, str] = {}
+        arguments = {"step": step, "trace": trace, "context": context}
+        for plugin, answer in self._collect("myclaw_signals", read.read_signals, arguments, trace.id):
+            for name, value in answer.items():
+                if name in owners:
+                    values.pop(name, None)
+                    problem = f"gave the signal {name}, which {owners[name]} gives too; both are left out"
+                    self._tell(plugin, "myclaw_signals", f"{problem}; disable one of them under [plugins]", trace.id)
+                else:
+                    owners[name], values[name] = plugin, value
+        return values
+
+    def threshold(self, effect_class: str, reversibility: Reversibility, workspace: str) -> TrustThreshold | None:
+        """Return the first threshold that a plugin names for a class (`myclaw_threshold`)."""
+        arguments = {"effect_class": effect_class, "reversibility": reversibility, "workspace": workspace}
+        return self._first("myclaw_threshold", read.read_threshold, arguments)
+
+    async def check(self, action: PlannedAction, trace: ExecutionTrace) -> tuple[Finding, ...]:
+        """Return every objection to an action, the strictest first (`myclaw_check`); a fault is a deny.
+
+        Suspends only where an implementation is asynchronous.
+        """
+        findings = await self._gate("myclaw_check", {"action": action, "trace": trace}, trace.id)
+        return tuple(sorted(findings, key=lambda finding: finding.verdict != "deny"))
+
+    async def event(self, event: Event) -> None:
+        """Tell plugins of a committed event (`myclaw_event`)."""
+        await self._notify("myclaw_event", {"event": event}, getattr(event, "trace_id", None))
+
+    # The five modes.
+
+    def _collect(
+        self,
+        hook: str,
+        reader: Reader[T],
+        arguments: Mapping[str, Any] | None = None,
+        trace_id: UUID | None = None,
+    ) -> Iterator[tuple[str, T]]:
+        """Yield the answer of each plugin; a fault leaves its answer out."""
+        for implementation in self._implementations[hook]:
+            try:
+                yield implementation.plugin_name, self._call(implementation, reader, arguments or {})
+            except PluginError as error:
+                self._fault(implementation, hook, f"{error}; its answer is left out", trace_id)
+
+    async def _notify(
+        self, hook: str, arguments: Mapping[str, Any] | None = None, trace_id: UUID | None = None
+    ) -> None:
+        """Tell each plugin; a fault changes nothing."""
+        for implementation in self._implementations[hook]:
+            try:
+                await self._call_async(implementation, lambda _answer, _plugin: None, arguments or {})
+            except PluginError as error:
+                self._fault(implementation, hook, f"{error}; the run goes on", trace_id)
+
+    async def _gate(self, hook: str, arguments: Mapping[str, Any], trace_id: UUID | None) -> list[Finding]:
+        """Ask every plugin, whatever the others said; a fault counts as the strictest answer."""
+        findings = []
+        for implementation in self._implementations[hook]:
+            plugin = implementation.plugin_name
+            try:
+                finding = await self._call_async(implementation, read.read_finding, arguments)
+            except PluginError as error:
+                self._fault(implementation, hook, f"{error}; the action is denied", trace_id)
+                text = Text(
+                    "the plugin {plugin} could not check this: {problem}", {"plugin": plugin, "problem": str(error)}
+                )
+                finding = Finding(verdict="deny", text=text, source=plugin)
+            if finding is not None:
+                findings.append(finding)
+        return findings
+
+    def _slot(self, hook: str, kind: str, plugin: str) -> Any:
+        """Return what the one chosen plugin answers; without an answer nothing works, so that is an error."""
+        chosen = next((each for each in self._implementations[hook] if each.plugin_name == plugin), None)
+        if chosen is None:
+            raise UnavailableError(self._why_empty(kind, plugin))
+        try:
+            answer = self._call(chosen, read.read_store, {"kind": kind})
+        except PluginError as error:
+            self._fault(chosen, hook, f"{error}; the start is refused", None)
+            raise UnavailableError(_slot_line(kind, plugin, f"failed: it {error}")) from error
+        if answer is None:
+            raise UnavailableError(_slot_line(kind, plugin, "does not keep that"))
+        return answer
+
+    def _first(self, hook: str, reader: Reader[T | None], arguments: Mapping[str, Any]) -> T | None:
+        """Return the first answer that is not `None`; a fault passes the question on."""
+        for implementation in self._implementations[hook]:
+            try:
+                answer = self._call(implementation, reader, arguments)
+            except PluginError as error:
+                self._fault(implementation, hook, f"{error}; the next plugin is asked", None)
+            else:
+                if answer is not None:
+                    return answer
+        return None
+
+    # What they share.
+
+    def _offers(self, hook: str, problem_of: Callable[[Any], str | None]) -> dict[str, tuple[str, Any]]:
+        """Return plugin and thing by the thing's name; the first to offer a name keeps it."""
+        taken: dict[str, tuple[str, Any]] = {}
+        for plugin, offers in self._collect(hook, lambda answer, _plugin: read.read_offers(answer, problem_of)):
+            for problem in offers.problems:
+                self._tell(plugin, hook, f"{problem}; it is left out, install another version of the plugin")
+            for name, thing in offers.good:
+                if name in taken:
+                    problem = f"offered {name}, which {taken[name][0]} offers already"
+                    self._tell(plugin, hook, f"{problem}; it is left out, disable one of them under [plugins]")
+                else:
+                    taken[name] = (plugin, thing)
+        return taken
+
+    def _call(self, implementation: HookImpl, reader: Reader[T], arguments: Mapping[str, Any]) -> T:
+        values = self._values(implementation, arguments)
+
+        def call() -> T:
+            answer = implementation.function(*values)
+            if iscoroutine(answer):
+                answer.close()
+                raise PluginError("is asynchronous, but this hook is called in plain code")
+            return reader(answer, implementation.plugin_name)
+
+        return contained(call, self._limit_s)
+
+    async def _call_async(self, implementation: HookImpl, reader: Reader[T], arguments: Mapping[str, Any]) -> T:
+        values = self._values(implementation, arguments)
+        answer = contained(lambda: implementation.function(*values), self._limit_s)
+        if isawaitable(answer):
+            answer = await contained_await(answer, self._limit_s, self._clock)
+        return contained(lambda: reader(answer, implementation.plugin_name), self._limit_s)
+
+    def _values(self, implementation: HookImpl, arguments: Mapping[str, Any]) -> list[Any]:
+        """Return the arguments an implementation takes, in its own order."""
+        return [
+            self._host(implementation.plugin_name) if name == "host" else arguments[name]
+            for name in implementation.argnames
+        ]
+
+    def _host(self, plugin: str) -> Host:
+        if plugin not in self._hosts:
+            self._hosts[plugin] = self._host_for(plugin)
+        return self._hosts[plugin]
+
+    def _fault(self, implementation: HookImpl, hook: str, detail: str, trace_id: UUID | None) -> None:
+        plugin = implementation.plugin_name
+        if hook == "myclaw_event":
+            if plugin in self._silenced:
+                return
+            self._silenced.add(plugin)
+        self._tell(plugin, hook, f"{detail}; disable it under [plugins] if this goes on", trace_id)
+
+    def _tell(self, plugin: str, hook: str, detail: str, trace_id: UUID | None = None) -> None:
+        self._on_fault(PluginFault(plugin=plugin, hook=hook, detail=printable(detail), trace_id=trace_id))
+
+    def _why_empty(self, kind: str, plugin: str) -> str:
+        report = next((each for each in self._plugins.reports if each.name == plugin), None)
+        if report is None or report.state == "missing":
+            distribution = FIRST_PARTY.get(plugin, f"myclaw-{plugin}")
+            return _slot_line(kind, plugin, f"is not installed: install the distribution {distribution}")
+        if report.state == "on":
+            return _slot_line(kind, plugin, "does not keep that")
+        reason = "; ".join(part for part in (report.error, report.hint) if part)
+        return _slot_line(kind, plugin, f"of {report.distribution} is {report.state}: {reason}")
+
+
+def _slot_line(kind: str, plugin: str, why: str) -> str:
+    return f"no store for {kind}: the plugin {plugin} {why}; or name another plugin in [slots] {kind}"

@@ -1,0 +1,215 @@
+"""Checks what plugins answer: a value of the wrong form never gets past the dispatcher.
+
+Every function here runs contained, because looking at an object of a plugin can run code of that plugin. Readers take the
+answer and the plugin's name, and raise `PluginError` for an answer that cannot be used at all.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from myclaw_core.config.load import value_problem
+from myclaw_core.config.schema import ConfigKey, ConfigSchema
+from myclaw_core.plugins.contain import PluginError
+from myclaw_core.policy.types import Finding
+from myclaw_core.runtime.tool import EffectSpec, Tool
+from myclaw_core.types.effect import AUTONOMY_LEVELS, EFFECT_KINDS, REVERSIBILITIES
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustThreshold
+
+__all__ = [
+    "Offers",
+    "channel_problem",
+    "model_problem",
+    "read_finding",
+    "read_offers",
+    "read_schema",
+    "read_signals",
+    "read_store",
+    "read_threshold",
+    "tool_problem",
+]
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_MODEL_METHODS = ("missing", "complete", "close")
+_CHANNEL_METHODS = ("status", "text", "notice", "show", "ask", "end_turn", "serve")
+_STORE_METHODS = ("open", "close", "transaction")
+
+
+@frozen(kw_only=True)
+class Offers:
+    """The named things one plugin offers.
+
+    Attributes:
+        good: Name and thing.
+        problems: One line on each that was refused.
+    """
+
+    good: tuple[tuple[str, Any], ...]
+    problems: tuple[str, ...]
+
+
+def read_offers(answer: Any, problem_of: Callable[[Any], str | None]) -> Offers:
+    """Return the things in `answer`, those with a problem left out."""
+    if answer is None:
+        return Offers(good=(), problems=())
+    judged = [(thing, problem_of(thing)) for thing in _items(answer)]
+    return Offers(
+        good=tuple((thing.name, thing) for thing, problem in judged if problem is None),
+        problems=tuple(problem for _, problem in judged if problem is not None),
+    )
+
+
+def tool_problem(tool: Any) -> str | None:
+    """Return why `tool` cannot be offered to a model, or `None`."""
+    if not isinstance(tool, Tool):
+        return f"offered {_kind(tool)} instead of a Tool"
+    return _tool_form_problem(tool) or _tool_schema_problem(tool)
+
+
+def _tool_form_problem(tool: Any) -> str | None:
+    if not isinstance(tool.name, str) or not _NAME.fullmatch(tool.name):
+        return f"offered a tool named {tool.name!r:.60}; names look like fs_read"
+    if (
+        not isinstance(tool.description, str)
+        or not callable(tool.run)
+        or not (tool.plan is None or callable(tool.plan))
+    ):
+        return f"offered the tool {tool.name} with a description, run or plan of the wrong type"
+    if not _is_number(tool.timeout_s) or not 0 < tool.timeout_s < math.inf:
+        return f"offered the tool {tool.name} with a timeout_s that is not a positive number"
+    if not (tool.effects is None or (isinstance(tool.effects, tuple) and all(map(_is_effect, tool.effects)))):
+        return f"offered the tool {tool.name} with effects that are not a tuple of EffectSpec of known kinds"
+    if not isinstance(tool.schema, Mapping):
+        return f"offered the tool {tool.name} with a schema that is not a mapping"
+    return None
+
+
+def _tool_schema_problem(tool: Tool) -> str | None:
+    from myclaw_core.runtime.validation import SchemaRefusedError, compile_schema
+
+    try:
+        compile_schema(tool)
+    except SchemaRefusedError as error:
+        return str(error)
+    return None
+
+
+def model_problem(model: Any) -> str | None:
+    """Return why `model` is no model provider, or `None`."""
+    if not isinstance(getattr(model, "free", None), bool):
+        return f"offered {_kind(model)} as a model provider, but it does not say whether it is free"
+    return _object_problem(model, "model provider", _MODEL_METHODS)
+
+
+def channel_problem(channel: Any) -> str | None:
+    """Return why `channel` is no channel, or `None`."""
+    return _object_problem(channel, "channel", _CHANNEL_METHODS)
+
+
+def read_store(answer: Any, _plugin: str) -> Any:
+    """Return a store, or `None` where the plugin has none of that kind."""
+    lacking = [] if answer is None else _lacking(answer, _STORE_METHODS)
+    if lacking:
+        raise PluginError(f"answered {_kind(answer)}, a store without {lacking[0]}")
+    return answer
+
+
+def read_schema(answer: Any, plugin: str) -> ConfigSchema:
+    """Return the description of the plugin's section, which bears its name, so that none can take another's."""
+    if not isinstance(answer, ConfigSchema):
+        raise PluginError(f"answered {_kind(answer)} instead of a ConfigSchema")
+    if answer.section != plugin:
+        raise PluginError(f"describes the section [{answer.section}]; it must be [{plugin}]")
+    if not all(isinstance(key, ConfigKey) for key in answer.keys):
+        raise PluginError("describes a key that is not a ConfigKey")
+    names = [key.name for key in answer.keys]
+    if len(set(names)) < len(names):
+        raise PluginError("describes a key twice")
+    for key in answer.keys:
+        problem = value_problem(key, key.default)
+        if problem:
+            raise PluginError(f"its default of {key.name} {problem}")
+    return answer
+
+
+def read_signals(answer: Any, _plugin: str) -> Mapping[str, float]:
+    """Return the values by name; one wrong value spoils the answer."""
+    if not isinstance(answer, Mapping):
+        raise PluginError(f"answered {_kind(answer)} instead of a mapping of names to values")
+    values = dict(answer)
+    for name, value in values.items():
+        if not isinstance(name, str) or not name:
+            raise PluginError("gave a signal a name that is not text")
+        if not _is_share(value):
+            raise PluginError(f"gave the signal {name} a value that is not in [0, 1]")
+    return {name: float(value) for name, value in values.items()}
+
+
+def read_threshold(answer: Any, _plugin: str) -> TrustThreshold | None:
+    """Return the threshold, or `None` for no answer."""
+    if answer is None:
+        return None
+    if not isinstance(answer, TrustThreshold):
+        raise PluginError(f"answered {_kind(answer)} instead of a TrustThreshold")
+    if not _is_share(answer.min_score) or not isinstance(answer.min_samples, int) or answer.min_samples < 0:
+        raise PluginError("answered a threshold with min_score outside [0, 1] or a negative min_samples")
+    if answer.cap_autonomy not in AUTONOMY_LEVELS:
+        raise PluginError(f"answered a threshold with an unknown cap_autonomy; known: {', '.join(AUTONOMY_LEVELS)}")
+    return answer
+
+
+def read_finding(answer: Any, plugin: str) -> Finding | None:
+    """Return the finding under the plugin's own name, or `None`; nothing else is an answer, so nothing can loosen."""
+    if answer is None:
+        return None
+    if not isinstance(answer, Finding) or not isinstance(answer.text, Text):
+        raise PluginError(f"answered {_kind(answer)} instead of a Finding with a Text, or None")
+    if answer.verdict not in ("approve_required", "deny"):
+        raise PluginError("answered a finding whose verdict is neither approve_required nor deny")
+    str(answer.text)  # raises here, contained, rather than where it is shown
+    return Finding(verdict=answer.verdict, text=answer.text, source=plugin)
+
+
+def _items(answer: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(answer)
+    except TypeError:
+        raise PluginError(f"answered {_kind(answer)} instead of a list") from None
+
+
+def _object_problem(thing: Any, kind: str, methods: tuple[str, ...]) -> str | None:
+    name = getattr(thing, "name", None)
+    if not isinstance(name, str) or not name:
+        return f"offered {_kind(thing)} as a {kind}, but it has no name"
+    lacking = _lacking(thing, methods)
+    return f"offered the {kind} {name} without {lacking[0]}" if lacking else None
+
+
+def _lacking(thing: Any, methods: tuple[str, ...]) -> list[str]:
+    return [method for method in methods if not callable(getattr(thing, method, None))]
+
+
+def _is_effect(effect: Any) -> bool:
+    return (
+        isinstance(effect, EffectSpec)
+        and effect.kind in EFFECT_KINDS
+        and (effect.reversibility is None or effect.reversibility in REVERSIBILITIES)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_share(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
+
+
+def _kind(thing: Any) -> str:
+    return f"a value of type {type(thing).__name__}"
