@@ -83,6 +83,8 @@ class EventStore(Protocol):
         """Return a context that holds the write lock from its start and commits durably at its end.
 
         An exception in its body rolls everything back. Other processes wait; they never see "database is locked".
+        A commit that has begun ends before a cancellation comes through; a transaction inside one of the same task is
+        an error.
         """
         ...
 

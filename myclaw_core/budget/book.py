@@ -1,0 +1,98 @@
+"""The ledger's records: what each day spent, and the worst cases set aside for calls under way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from attrs import evolve, frozen
+
+from myclaw_core import codec
+from myclaw_core.events.log import LogTransaction
+
+__all__ = ["DayBook", "Hold", "Records", "add_hold", "drop_hold", "holds", "load_day", "save_day", "spend"]
+
+_KIND = "budget"
+
+
+class Records(Protocol):
+    """What records are read from: a transaction, or the log for what is committed."""
+
+    async def get(self, kind: str, key: str) -> bytes | None:
+        """Return one record."""
+        ...
+
+    async def scan(self, kind: str, prefix: str = "") -> Sequence[tuple[str, bytes]]:
+        """Return the records of `kind` whose key starts with `prefix`, by key."""
+        ...
+
+
+@frozen(kw_only=True)
+class DayBook:
+    """What was spent on one local date. Each date has one book for ever: a clock set back opens the old one again.
+
+    Attributes:
+        day: The date, ISO-8601.
+        spent: Millionths of a euro.
+        told: Caps whose notice was given.
+    """
+
+    day: str
+    spent: int = 0
+    told: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class Hold:
+    """A worst case set aside.
+
+    Attributes:
+        call_id: The model call.
+        day: The date it will be booked on.
+        amount: Millionths of a euro.
+        owner: The process that makes the call.
+    """
+
+    call_id: UUID
+    day: str
+    amount: int
+    owner: str
+
+
+async def load_day(records: Records, day: str) -> DayBook:
+    """Return the book of one date."""
+    key = f"day:{day}"
+    record = await records.get(_KIND, key)
+    return DayBook(day=day) if record is None else codec.loads(DayBook, record, f"budget record {key}")
+
+
+async def save_day(tx: LogTransaction, book: DayBook) -> None:
+    """Write the book of one date."""
+    await tx.put(_KIND, f"day:{book.day}", codec.dumps(book))
+
+
+async def spend(tx: LogTransaction, day: str, amount: int) -> DayBook:
+    """Add `amount` to a date and return its book."""
+    book = await load_day(tx, day)
+    book = evolve(book, spent=book.spent + amount)
+    await save_day(tx, book)
+    return book
+
+
+async def holds(records: Records) -> list[Hold]:
+    """Return every worst case that is set aside."""
+    return [codec.loads(Hold, record, f"budget record {key}") for key, record in await records.scan(_KIND, "hold:")]
+
+
+async def add_hold(tx: LogTransaction, hold: Hold) -> None:
+    """Set a worst case aside."""
+    await tx.put(_KIND, f"hold:{hold.call_id}", codec.dumps(hold))
+
+
+async def drop_hold(tx: LogTransaction, call_id: UUID) -> bool:
+    """Release what was set aside for a call; return whether there was something."""
+    key = f"hold:{call_id}"
+    is_held = await tx.get(_KIND, key) is not None
+    await tx.delete(_KIND, key)
+    return is_held

@@ -1,0 +1,40 @@
+"""Names the process that holds a reservation, so that those of a dead one can be found."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["is_alive", "this_process"]
+
+_DEAD_STATES = frozenset("ZX")
+
+
+def this_process() -> str:
+    """Return a name of this process that no other process of this machine ever has: boot, pid, start."""
+    pid = os.getpid()
+    return f"{_boot()}:{pid}:{_start(pid)}"
+
+
+def is_alive(owner: str) -> bool:
+    """Return whether the process that `this_process` named `owner` still runs."""
+    boot, _, rest = owner.partition(":")
+    pid, _, start = rest.partition(":")
+    return boot == _boot() and pid.isdecimal() and start != "" and start == _start(int(pid))
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _start(pid: int) -> str:
+    """Return when the kernel started a process, in ticks; empty where it does not run."""
+    try:
+        # The second field is the program's name in brackets and may hold anything.
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in _DEAD_STATES else fields[19]

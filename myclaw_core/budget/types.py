@@ -1,0 +1,90 @@
+"""What the ledger hands out: reservations, bookings, the day's standing, and its two ways to say no."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from attrs import frozen
+
+from myclaw_core.config import Price
+from myclaw_core.errors import MyclawError
+from myclaw_core.types.text import Text
+
+__all__ = ["MICRO", "Booked", "BudgetRefusedError", "Reservation", "SoftCapReached", "Standing"]
+
+MICRO = 1_000_000
+"""Amounts are kept as whole millionths of a euro, so that sums are exact."""
+
+
+@frozen(kw_only=True)
+class Reservation:
+    """The worst case of one model call, set aside before the call is made.
+
+    Attributes:
+        price: Price of the model, in USD per million tokens; `None` for a provider that costs nothing.
+        purpose: Why the call is made.
+        day: The local date it is booked on, ISO-8601; a call that ends after midnight stays on its day.
+        worst_micro_usd: The most it can cost, in millionths of a dollar.
+        worst_micro_eur: The same in millionths of a euro.
+    """
+
+    call_id: UUID
+    model: str
+    price: Price | None
+    purpose: str
+    day: str
+    worst_micro_usd: int
+    worst_micro_eur: int
+
+
+@frozen(kw_only=True)
+class Booked:
+    """What one call cost.
+
+    Attributes:
+        notices: What the person should now be told about the caps; each is given once a day.
+    """
+
+    cost_usd: float
+    cost_eur: float
+    notices: tuple[Text, ...] = ()
+
+
+@frozen(kw_only=True)
+class Standing:
+    """How the day's budget stands.
+
+    Attributes:
+        spent_eur: Booked today.
+        reserved_eur: Worst case of the calls that are under way.
+        soft_eur: Beyond it spending needs a yes.
+        hard_eur: Never passed.
+        resets_at: Next local midnight, aware UTC.
+    """
+
+    spent_eur: float
+    reserved_eur: float
+    soft_eur: float
+    hard_eur: float
+    resets_at: datetime
+
+
+class _BudgetError(MyclawError):
+    """Raised when a call may not be made.
+
+    Attributes:
+        text: The reason, for showing later.
+    """
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        super().__init__(str(text))
+
+
+class BudgetRefusedError(_BudgetError):
+    """Raised when a call could pass the hard cap, or when nobody knows what it would cost."""
+
+
+class SoftCapReached(_BudgetError):  # noqa: N818 - a question, not a fault
+    """Raised when the day's spending reached the soft cap and this turn may not yet pass it."""

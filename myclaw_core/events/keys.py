@@ -1,0 +1,71 @@
+"""The key under which the log is chained: made once, readable by its owner only."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from myclaw_core.errors import StoreError
+
+__all__ = ["KEY_BYTES", "load_or_create_key"]
+
+KEY_BYTES = 32
+
+
+def load_or_create_key(path: Path) -> bytes:
+    """Return the key kept at `path`; where there is none, make one of 32 random bytes (mode 0600).
+
+    Two processes that come first at the same time get the same key, and a crash never leaves half a key.
+
+    Raises:
+        StoreError: It cannot be read or made, others can read it, or it is not a key.
+    """
+    try:
+        if not os.path.lexists(path):
+            _create(path)
+        return _load(path)
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}; check that its folder exists and that it is yours") from error
+
+
+def _create(path: Path) -> None:
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
+    try:
+        handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+            file.flush()
+            os.fsync(handle)
+        # Unlike a rename, a link never replaces the key of a process that was faster.
+        with suppress(FileExistsError):
+            os.link(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _load(path: Path) -> bytes:
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise StoreError(f"{path} is not a file; move it away or put the key back")
+        if found.st_uid != os.geteuid():
+            raise StoreError(f"{path} belongs to another user; run `chown {os.geteuid()} {path}`")
+        if found.st_mode & 0o077:
+            raise StoreError(f"{path} can be read by others; run `chmod 600 {path}`")
+        key = file.read(KEY_BYTES + 1)
+    if len(key) != KEY_BYTES:
+        raise StoreError(f"{path} is not a key of {KEY_BYTES} bytes; put it back from a backup")
+    return key
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
