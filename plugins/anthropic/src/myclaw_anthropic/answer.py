@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from myclaw_anthropic.faults import CallSite
 from myclaw_core.runtime.model import ModelReply
 from myclaw_core.runtime.types import Message, StopReason, ToolCall, Usage
+from myclaw_core.types.canonical import canonical_json
 
 if TYPE_CHECKING:
     from anthropic.lib.streaming import AsyncMessageStream
@@ -52,7 +53,7 @@ async def read_answer(stream: AsyncMessageStream[None], on_text: Callable[[str],
     try:
         return _reply(stream.current_message_snapshot, arguments)
     except (AssertionError, AttributeError, TypeError, ValueError) as error:
-        raise site.malformed(str(error)) from error
+        raise site.malformed(error) from error
 
 
 def _reply(answer: ParsedMessage[None], arguments: Mapping[int, str]) -> ModelReply:
@@ -83,14 +84,11 @@ def _calls(answer: ParsedMessage[None], arguments: Mapping[int, str], *, cut_sho
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    value = json.loads(text, parse_constant=_refuse_constant)
+    value = json.loads(text)
     if not isinstance(value, dict):
         raise ValueError(f"it is a {type(value).__name__}")  # noqa: TRY004
+    canonical_json(value)  # refuses what no digest can be taken of: NaN, 1e999, half a surrogate pair
     return value
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _usage(usage: WireUsage) -> Usage:

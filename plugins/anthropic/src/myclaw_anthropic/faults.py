@@ -42,7 +42,7 @@ _STATUS_OF_TYPE = {
 
 _STATUS_LINES: dict[int, tuple[Kind, str]] = {
     401: ("auth", "refused the key ({said}); check {key_name}"),
-    402: ("auth", "wants a payment first ({said}); check the billing of the account that {key_name} belongs to"),
+    402: ("auth", "wants a payment first ({said}); check the billing of the account of {key_name}"),
     403: ("auth", "does not allow this to the key ({said}); check the rights of {key_name}"),
     404: ("request", "does not know the model {model!r} at {url} ({said}); choose another model or base URL"),
     408: ("timeout", "gave up on the call ({said}); ask again"),
@@ -86,15 +86,15 @@ class CallSite:
             return self._silence()
         if isinstance(error, httpx2.TransportError):
             return self.cut()
-        return self.malformed(_one_line(str(error) or type(error).__name__))
+        return self.malformed(error)
 
     def cut(self) -> ModelError:
         """Return the line for an answer that does not end; it is not asked for again, part of it was already shown."""
         return self._error("connection", "broke off in the middle of its answer; ask again")
 
-    def malformed(self, detail: str) -> ModelError:
+    def malformed(self, error: Exception) -> ModelError:
         """Return the line for an answer that cannot be read."""
-        return self._error("malformed", f"sent an answer that cannot be read ({detail}); ask again")
+        return self._error("malformed", f"sent an answer that cannot be read ({_detail(error)}); ask again")
 
     def _silence(self) -> ModelError:
         text = f"was silent for {self.timeout_s:g} s; ask again or raise timeout_s in [anthropic]"
@@ -141,7 +141,7 @@ def retry_wait_s(error: APIStatusError | APIConnectionError, attempt: int) -> fl
     """
     from anthropic import APIStatusError, APITimeoutError
 
-    back_off_s = min(_FIRST_WAIT_S * 2**attempt, _LONGEST_BACK_OFF_S)
+    back_off_s: float = min(_FIRST_WAIT_S * 2.0**attempt, _LONGEST_BACK_OFF_S)
     if isinstance(error, APITimeoutError):
         return None
     if not isinstance(error, APIStatusError):
@@ -175,6 +175,10 @@ def _status_of(error: APIStatusError) -> int:
     if error.status_code >= 400:  # noqa: PLR2004
         return error.status_code
     return _STATUS_OF_TYPE.get(error.type or "", _SERVER_ERROR)
+
+
+def _detail(error: BaseException) -> str:
+    return _one_line(str(error) or type(error).__name__)
 
 
 def _one_line(text: str) -> str:

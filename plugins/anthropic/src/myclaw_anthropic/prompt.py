@@ -53,7 +53,7 @@ def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 def _blocks(messages: Sequence[Message]) -> Iterator[tuple[str, Block]]:
     waiting: list[str] = []
-    for message in dropwhile(lambda message: message.role != "user", messages):
+    for message in dropwhile(lambda message: message.role != "user" or not message.text.strip(), messages):
         if message.role == "tool":
             if message.tool_call_id in waiting:
                 waiting.remove(message.tool_call_id)

@@ -58,14 +58,11 @@ class AnthropicProvider:
         """Return one line on the key or the base URL, or `None` when calls can be made."""
         name, key = self._key()
         if not key:
-            return (
-                f"no key for the model provider 'anthropic': set {_KEY_NAMES[0]}, or choose another provider "
-                "in the configuration"
-            )
+            return f"no key for the model provider 'anthropic': set {name}, or configure another provider"
         if not (key.isascii() and key.isprintable()) or " " in key:
             return f"{name} holds something that cannot be a key: copy it again, without spaces or line breaks"
         if not _is_web_address(self._url):
-            return f"{_URL_NAME} is not a web address: set it to one that begins with http:// or https://, or unset it"
+            return f"{_URL_NAME} is not a web address: begin it with http:// or https://, or unset it"
         return None
 
     async def complete(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:

@@ -16,6 +16,6 @@ SCHEMA = ConfigSchema(
 
 
 def script_path(host: Host) -> str:
-    """Return where the script lies, read beside the configuration file where it is relative; empty where none is set."""
+    """Return where the script lies, a relative path read beside the configuration file; empty where none is set."""
     file: str = host.config["file"]
     return str(host.home.config_file.parent / Path(file).expanduser()) if file else ""

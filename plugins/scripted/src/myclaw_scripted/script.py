@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from myclaw_core.runtime.model import ModelError
 from myclaw_core.runtime.types import StopReason, Usage
+from myclaw_core.types.canonical import canonical_json
 
 __all__ = ["ScriptedCall", "ScriptedReply", "load_script"]
 
@@ -39,7 +40,7 @@ class ScriptedReply:
     text: str = ""
     tool_calls: tuple[ScriptedCall, ...] = ()
     stop_reason: StopReason | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(factory=Usage)
     expect: str = ""
 
 
@@ -82,7 +83,12 @@ def _call(value: object, where: str) -> ScriptedCall:
     tool = _text(call.get("tool", ""), f"{where}, tool")
     if not tool:
         raise ValueError(f"{where}: names no tool")
-    return ScriptedCall(tool=tool, args=_object(call.get("args", {}), f"{where}, args"))
+    args = _object(call.get("args", {}), f"{where}, args")
+    try:
+        canonical_json(args)
+    except ValueError as error:
+        raise ValueError(f"{where}, args: {error}") from error
+    return ScriptedCall(tool=tool, args=args)
 
 
 def _stop_reason(value: object, where: str) -> StopReason | None:
