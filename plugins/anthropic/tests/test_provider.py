@@ -198,7 +198,7 @@ async def test_a_pause_that_is_too_long_is_told_instead_of_waited_for(serve: Ser
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (400, ("request", "refused the request (400: no); start a new session or choose another model")),
+        (400, ("request", "refused the request (400: no); start a new session or set another model in [agent]")),
         (401, ("auth", "refused the key (401: no); check ANTHROPIC_API_KEY")),
         (402, ("auth", "wants a payment first (402: no); check the billing of the account of ANTHROPIC_API_KEY")),
         (403, ("auth", "does not allow this to the key (403: no); check the rights of ANTHROPIC_API_KEY")),
@@ -206,7 +206,7 @@ async def test_a_pause_that_is_too_long_is_told_instead_of_waited_for(serve: Ser
         (429, ("rate", "has reached its rate limit (429: no); wait a minute and ask again")),
         (500, ("overloaded", "has a fault (500: no); ask again in a minute")),
         (504, ("timeout", "gave up on the call (504: no); ask again")),
-        (529, ("overloaded", "is overloaded (529: no); ask again in a minute or choose another model")),
+        (529, ("overloaded", "is overloaded (529: no); ask again in a minute or set another model in [agent]")),
     ],
 )
 async def test_a_refusal_is_one_line_with_what_to_do(
@@ -230,7 +230,7 @@ async def test_an_unknown_model_is_named_with_the_address(serve: Serve, connect:
 
     assert str(failed.value) == (
         f"the model provider 'anthropic' does not know the model 'claude-x' at {server.base_url} "
-        "(404: model: claude-x); choose another model or base URL"
+        "(404: model: claude-x); check model in [agent] and ANTHROPIC_BASE_URL"
     )
 
 
@@ -363,7 +363,7 @@ async def test_close_may_be_called_twice_and_a_later_call_connects_again(
     [
         (
             {},
-            "no key for the model provider 'anthropic': set ANTHROPIC_API_KEY, or configure another provider",
+            "no key for the model provider 'anthropic': set ANTHROPIC_API_KEY, or another provider in [agent]",
         ),
         (
             {"ANTHROPIC_API_KEY": "two\nlines"},

@@ -109,7 +109,7 @@ async def test_without_a_file_one_line_says_what_to_set() -> None:
     provider = ScriptedProvider.from_file("")
 
     assert provider.missing() == (
-        "no script for the model provider 'scripted': set file in [scripted], or choose another provider"
+        "no script for the model provider 'scripted': set file in [scripted], or another provider in [agent]"
     )
     with pytest.raises(ModelError, match="no script for the model provider"):
         await provider.complete(request(), ignore)

@@ -7,7 +7,20 @@ __all__ = ["SCHEMA"]
 SCHEMA = ConfigSchema(
     section="anthropic",
     keys=(
-        ConfigKey(name="timeout_s", kind="float", default=120.0, help="Longest silence of the service, in seconds."),
-        ConfigKey(name="max_retries", kind="int", default=2, help="How often a call that did not begin is repeated."),
+        ConfigKey(
+            name="timeout_s",
+            kind="float",
+            default=120.0,
+            help="Longest silence of the service, in seconds.",
+            minimum=1,
+        ),
+        ConfigKey(
+            name="max_retries",
+            kind="int",
+            default=2,
+            help="How often a call that did not begin is repeated.",
+            minimum=0,
+            maximum=10,
+        ),
     ),
 )

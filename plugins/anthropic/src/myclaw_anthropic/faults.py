@@ -44,17 +44,20 @@ _STATUS_LINES: dict[int, tuple[Kind, str]] = {
     401: ("auth", "refused the key ({said}); check {key_name}"),
     402: ("auth", "wants a payment first ({said}); check the billing of the account of {key_name}"),
     403: ("auth", "does not allow this to the key ({said}); check the rights of {key_name}"),
-    404: ("request", "does not know the model {model!r} at {url} ({said}); choose another model or base URL"),
+    404: (
+        "request",
+        "does not know the model {model!r} at {url} ({said}); check model in [agent] and ANTHROPIC_BASE_URL",
+    ),
     408: ("timeout", "gave up on the call ({said}); ask again"),
     413: ("request", "finds the conversation too long ({said}); start a new session"),
     429: ("rate", "has reached its rate limit ({said}); wait {wait} and ask again"),
     504: ("timeout", "gave up on the call ({said}); ask again"),
-    529: ("overloaded", "is overloaded ({said}); ask again in a minute or choose another model"),
+    529: ("overloaded", "is overloaded ({said}); ask again in a minute or set another model in [agent]"),
 }
 _SERVER_LINE: tuple[Kind, str] = ("overloaded", "has a fault ({said}); ask again in a minute")
 _CLIENT_LINE: tuple[Kind, str] = (
     "request",
-    "refused the request ({said}); start a new session or choose another model",
+    "refused the request ({said}); start a new session or set another model in [agent]",
 )
 
 

@@ -58,7 +58,7 @@ class AnthropicProvider:
         """Return one line on the key or the base URL, or `None` when calls can be made."""
         name, key = self._key()
         if not key:
-            return f"no key for the model provider 'anthropic': set {name}, or configure another provider"
+            return f"no key for the model provider 'anthropic': set {name}, or another provider in [agent]"
         if not (key.isascii() and key.isprintable()) or " " in key:
             return f"{name} holds something that cannot be a key: copy it again, without spaces or line breaks"
         if not _is_web_address(self._url):

@@ -42,7 +42,7 @@ class ScriptedProvider:
     def missing(self) -> str | None:
         """Return one line on the script's file, or `None` when it can be played."""
         if self._replies is None and not self._path:
-            return "no script for the model provider 'scripted': set file in [scripted], or choose another provider"
+            return "no script for the model provider 'scripted': set file in [scripted], or another provider in [agent]"
         try:
             self._script()
         except ModelError as error:
