@@ -230,7 +230,7 @@ async def test_an_unknown_model_is_named_with_the_address(serve: Serve, connect:
 
     assert str(failed.value) == (
         f"the model provider 'anthropic' does not know the model 'claude-x' at {server.base_url} "
-        "(404: model: claude-x); check model in [agent] and ANTHROPIC_BASE_URL"
+        "(404: model: claude-x); check model in [agent], ANTHROPIC_BASE_URL"
     )
 
 

@@ -46,7 +46,7 @@ _STATUS_LINES: dict[int, tuple[Kind, str]] = {
     403: ("auth", "does not allow this to the key ({said}); check the rights of {key_name}"),
     404: (
         "request",
-        "does not know the model {model!r} at {url} ({said}); check model in [agent] and ANTHROPIC_BASE_URL",
+        "does not know the model {model!r} at {url} ({said}); check model in [agent], ANTHROPIC_BASE_URL",
     ),
     408: ("timeout", "gave up on the call ({said}); ask again"),
     413: ("request", "finds the conversation too long ({said}); start a new session"),
