@@ -132,7 +132,7 @@ class Ledger:
 
         Args:
             usage: What the provider counted; `None` where the call failed and nobody knows.
-            may_have_spent: Whether a call without `usage` may have spent tokens all the same; then its worst case counts.
+            may_have_spent: Whether a call without `usage` may have spent tokens; then its worst case counts.
 
         Returns:
             The cost, and the notices that are due now.
