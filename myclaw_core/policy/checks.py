@@ -1,0 +1,311 @@
+"""The synchronous checks of the policy: each looks at one case and says what it thinks, nothing more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from attrs import frozen
+
+from myclaw_core.constitution.engine import Constitution, verdict_of
+from myclaw_core.constitution.rule import Ground
+from myclaw_core.constitution.types import ViolationReport
+from myclaw_core.files.resolve import ResolvedPath, display_path, is_beneath
+from myclaw_core.policy.effects import ResolvedEffect
+from myclaw_core.policy.forbidden import ForbiddenPlaces
+from myclaw_core.policy.never import NeverList
+from myclaw_core.policy.ports import BudgetView, Grants, PromotionAnswer, PromotionCheck
+from myclaw_core.policy.rates import RateBook
+from myclaw_core.policy.types import Finding, Situation, Via
+from myclaw_core.types.action import PURE_CLASS, PlannedAction
+from myclaw_core.types.effect import Effect
+from myclaw_core.types.text import Text
+
+__all__ = [
+    "Case",
+    "Opinion",
+    "check_autonomy",
+    "check_budget",
+    "check_constitution",
+    "check_findings",
+    "check_forbidden",
+    "check_grants",
+    "check_never",
+    "check_rates",
+    "check_trust",
+]
+
+_TAINT_KINDS = frozenset({"network_out", "outbound_message", "cost_spend"})
+_NETWORK_KINDS = frozenset({"network_out", "network_in"})
+
+
+@frozen(kw_only=True)
+class Case:
+    """One call as it stands before the checks.
+
+    Attributes:
+        items: Its effects with what they were made from.
+        named: Whether the user named each of them, in the same order.
+        ground: What the constitution's rules may know.
+        user_home: Absolute folder that `~` stands for.
+    """
+
+    action: PlannedAction
+    items: tuple[ResolvedEffect, ...]
+    named: tuple[bool, ...]
+    situation: Situation
+    ground: Ground
+    user_home: str
+    now: datetime
+
+    def is_tainted_outbound(self, index: int) -> bool:
+        """Return whether an effect sends out or spends, was planned from outside text, and was not named."""
+        return self.action.tainted and self.items[index].effect.kind in _TAINT_KINDS and not self.named[index]
+
+
+@frozen
+class Opinion:
+    """What one check says.
+
+    Attributes:
+        index: The effect it speaks about; `None` for the whole action.
+    """
+
+    verdict: Literal["pass", "allow", "approve_required", "deny"]
+    text: Text
+    via: Via
+    index: int | None = None
+    violation: ViolationReport | None = None
+    answer: PromotionAnswer | None = None
+
+
+_LAWFUL = Opinion("pass", Text("no law is broken"), "constitution")
+_OPEN = Opinion("pass", Text("no forbidden path or host"), "forbidden")
+_NOT_LISTED = Opinion("pass", Text("not on the never-list"), "never")
+_IN_RATE = Opinion("pass", Text("within the rate limits"), "rate")
+_IN_BUDGET = Opinion("pass", Text("within the budget"), "budget")
+_NO_SPENDING = Opinion("pass", Text("it spends nothing"), "budget")
+_PURE = Opinion("allow", Text("it has no effect outside"), "pure")
+_READING = Text("reading is allowed here")
+_READ_ONLY = Text("level read_only: nothing is changed or sent")
+_SUPERVISED = Text("level supervised: side effects are asked until they have earned trust")
+_FULL = Text("level full: it can be undone")
+_FULL_BUT_FINAL = Text("level full: it cannot be undone, so it is asked")
+_TAINTED = Text("it was planned from text from outside, and you did not name its target in this message")
+_FINAL = Text("it cannot be undone; no trust is enough for that")
+_NEVER_COVERED = Text("no folder you opened speaks for this file, so trust does not either")
+_NO_QUESTION = Opinion("pass", Text("there is no question that trust could answer"), "trust")
+
+
+def check_constitution(case: Case, constitution: Constitution) -> Sequence[Opinion]:
+    """Check 0, first half: the laws."""
+    report = constitution.check(case.action, case.ground)
+    if report is None:
+        return (_LAWFUL,)
+    return (Opinion(verdict_of(report.law), report.reason, "constitution", violation=report),)
+
+
+def check_findings(findings: Sequence[Finding]) -> Sequence[Opinion]:
+    """Check 0, second half: what plugins object to; anything but a clear question counts as a denial."""
+    return [
+        Opinion(
+            "approve_required" if finding.verdict == "approve_required" else "deny",
+            Text("{source}: {finding}", {"source": finding.source, "finding": str(finding.text)})
+            if finding.source
+            else finding.text,
+            "finding",
+        )
+        for finding in findings
+    ]
+
+
+def check_forbidden(case: Case, places: ForbiddenPlaces) -> Sequence[Opinion]:
+    """Check 1: paths and hosts that are closed to every tool."""
+    for index, item in enumerate(case.items):
+        reason = _closed(item, places)
+        if reason is not None:
+            return (Opinion("deny", reason, "forbidden", index),)
+    return (_OPEN,)
+
+
+def check_never(case: Case, never: NeverList) -> Sequence[Opinion]:
+    """Check 2: what this sender said shall never be done."""
+    action = case.action
+    for index, effect_class in enumerate(_classes(action)):
+        reason = never.check(action.sender, action.actor, effect_class)
+        if reason is not None:
+            return (Opinion("deny", reason, "never", index if action.effects else None),)
+    return (_NOT_LISTED,)
+
+
+def check_rates(case: Case, rates: RateBook) -> Sequence[Opinion]:
+    """Check 3: how often each class and this sender may act."""
+    action = case.action
+    for index, effect_class in enumerate(_classes(action)):
+        reason = rates.check(action.sender, effect_class, case.now)
+        if reason is not None:
+            return (Opinion("deny", reason, "rate", index if action.effects else None),)
+    return (_IN_RATE,)
+
+
+def check_budget(case: Case, budget: BudgetView) -> Sequence[Opinion]:
+    """Check 4: what spending the caps still allow."""
+    action = case.action
+    if action.est_cost_eur == 0 and not any(effect.kind == "cost_spend" for effect in action.effects):
+        return (_NO_SPENDING,)
+    objection = budget.objection(action.est_cost_eur, case.now)
+    return (_IN_BUDGET,) if objection is None else (Opinion(objection[0], objection[1], "budget"),)
+
+
+def check_autonomy(case: Case) -> Sequence[Opinion]:
+    """Check 5: what the session's level does by itself."""
+    return [_green_zone(case, index) for index in range(len(case.items))] or (_PURE,)
+
+
+def check_grants(case: Case, asked: Sequence[int], grants: Grants) -> Sequence[Opinion]:
+    """Between 5 and 6: questions about the effects `asked` that a standing grant of the user answers."""
+    opinions = []
+    for index in asked:
+        effect = case.items[index].effect
+        if case.action.tainted and effect.kind in _TAINT_KINDS:
+            continue
+        reason = grants(case.action, effect)
+        if reason is not None:
+            opinions.append(Opinion("allow", reason, "grant", index))
+    return opinions
+
+
+def check_trust(case: Case, asked: Sequence[int], promotion: PromotionCheck) -> Sequence[Opinion]:
+    """Check 6: questions about the effects `asked` that earned trust answers."""
+    opinions = [_trust(case, index, promotion) for index in asked if case.items[index].effect.is_side_effect]
+    return opinions or (_NO_QUESTION,)
+
+
+def _classes(action: PlannedAction) -> Sequence[str]:
+    return [effect.effect_class for effect in action.effects] or (PURE_CLASS,)
+
+
+def _closed(item: ResolvedEffect, places: ForbiddenPlaces) -> Text | None:
+    effect = item.effect
+    if effect.kind in _NETWORK_KINDS:
+        return places.host(effect.scope)
+    if item.place is None:
+        return None
+    reason = places.path(item.place.real)
+    if reason is not None:
+        return reason
+    if item.place.kind == "special":
+        return Text("{place} is a device, pipe or socket; no tool touches those", {"place": item.place.real})
+    return places.beneath(item.place.real) if _goes_as_a_whole(item) else None
+
+
+def _goes_as_a_whole(item: ResolvedEffect) -> bool:
+    """Return whether a folder is deleted or moved; the core may have renamed the kind of such an effect."""
+    return item.effect.is_side_effect and item.place is not None and item.place.kind == "dir"
+
+
+def _green_zone(case: Case, index: int) -> Opinion:
+    item = case.items[index]
+    effect, level = item.effect, case.action.autonomy
+    if item.place is not None:
+        root = _root_of(item.place.real, case.situation.roots)
+        if root is None:
+            return _outside(case, index, item.place)
+        odd = _not_covered(item.place, root, changes=effect.is_side_effect)
+        if odd is not None and not (effect.is_side_effect and level == "read_only"):
+            return Opinion("approve_required", odd, "autonomy", index)
+    if not effect.is_side_effect:
+        return Opinion("allow", _READING, "autonomy", index)
+    if level == "read_only":
+        return Opinion("deny", _READ_ONLY, "autonomy", index)
+    if level != "full":
+        return Opinion("approve_required", _SUPERVISED, "autonomy", index)
+    return _full(case, index, effect)
+
+
+def _full(case: Case, index: int, effect: Effect) -> Opinion:
+    if effect.reversibility == "irreversible":
+        return Opinion("approve_required", _FULL_BUT_FINAL, "autonomy", index)
+    if case.is_tainted_outbound(index):
+        return Opinion("approve_required", _TAINTED, "autonomy", index)
+    return Opinion("allow", _FULL, "autonomy_full", index)
+
+
+def _outside(case: Case, index: int, place: ResolvedPath) -> Opinion:
+    shown = display_path(place.real, case.user_home)
+    if not case.items[index].effect.is_side_effect:
+        text = Text("{path} is outside the folders you opened", {"path": shown})
+        return Opinion("approve_required", text, "autonomy", index)
+    folder = display_path(str(Path(place.real).parent), case.user_home)
+    text = Text(
+        "{path} is outside the folders you opened; add one with --root {folder}", {"path": shown, "folder": folder}
+    )
+    violation = ViolationReport(
+        law="law.0",
+        rule="inside_the_roots",
+        reason=text,
+        action_digest=case.action.args_digest,
+        at=case.now,
+    )
+    return Opinion("deny", text, "autonomy", index, violation)
+
+
+def _root_of(real: str, roots: Sequence[str]) -> str | None:
+    """Return the innermost root that holds `real`."""
+    return max((root for root in roots if is_beneath(real, root)), key=len, default=None)
+
+
+def _not_covered(place: ResolvedPath, root: str, *, changes: bool) -> Text | None:
+    """Return why the root does not speak for a path below it, or `None`."""
+    if place.hard_links > 1:
+        return Text("{path} is the same file as one elsewhere (hard link)", {"path": place.real})
+    if changes and "/." in place.real[len(root.rstrip("/")) :]:
+        return Text("{path} has a hidden name; opening a folder does not open those for changes", {"path": place.real})
+    if not _on_one_mount(place.real, root):
+        return Text("{path} lies on another file system than the folder you opened", {"path": place.real})
+    return None
+
+
+def _on_one_mount(real: str, root: str) -> bool:
+    device = _device_of(root)
+    while real != root:
+        found = _device_of(real)
+        if found is not None:
+            return found == device
+        real = real[: real.rfind("/")] or "/"
+    return True
+
+
+def _device_of(path: str) -> int | None:
+    try:
+        return os.lstat(path).st_dev
+    except OSError:
+        return None
+
+
+def _trust(case: Case, index: int, promotion: PromotionCheck) -> Opinion:
+    effect = case.items[index].effect
+    answer = promotion(effect, case.action, case.now)
+    text = answer.reason
+    promoted = answer.promoted is True
+    if promoted and effect.reversibility == "irreversible":
+        promoted, text = False, _FINAL
+    elif promoted and case.is_tainted_outbound(index):
+        promoted, text = False, _TAINTED
+    elif promoted and _is_never_covered(case, index):
+        promoted, text = False, _NEVER_COVERED
+    if promoted:
+        return Opinion("allow", text, "trust_promoted", index, answer=answer)
+    return Opinion("approve_required", text, "trust", index, answer=answer)
+
+
+def _is_never_covered(case: Case, index: int) -> bool:
+    """Return whether the file has another name elsewhere or lies on another mount; a hidden name has its own scope."""
+    place = case.items[index].place
+    if place is None:
+        return False
+    root = _root_of(place.real, case.situation.roots)
+    return root is None or _not_covered(place, root, changes=False) is not None

@@ -1,0 +1,223 @@
+"""Works out what a tool call would do: the core makes kind, scope, target and reversibility, never the tool.
+
+An undeclared effect is `shell_exec` with the scope `undeclared:<tool>`: a side effect, irreversible, never promoted.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from myclaw_core.errors import MyclawError
+from myclaw_core.files.resolve import PathRefusedError, ResolvedPath, file_scope, resolve_path
+from myclaw_core.files.visible import visible
+from myclaw_core.paths import Home
+from myclaw_core.policy.hosts import literal_host
+from myclaw_core.policy.own import own_places
+from myclaw_core.policy.taint import names_host
+from myclaw_core.runtime.tool import EffectSpec, Tool
+from myclaw_core.types.effect import REVERSIBILITIES, Effect, EffectKind, Reversibility
+
+__all__ = [
+    "ResolvedEffect",
+    "TargetRefusedError",
+    "estimated_cost_eur",
+    "resolve_call",
+    "resolve_effects",
+    "undeclared_effect",
+]
+
+_FILE_KINDS = frozenset({"fs_read", "fs_write", "fs_delete"})
+_NETWORK_KINDS = frozenset({"network_out", "network_in"})
+_UNDO_KINDS = frozenset({"fs_write", "fs_delete", "memory_write", "memory_delete", "config_change"})
+_MAX_NAME_CHARS = 512
+
+# The best a tool may claim; a kind that is missing is irreversible. `shell_exec` and `outbound_message` get better once
+# the snapshot of a sandbox or an outbox can vouch for them.
+_BEST: Mapping[EffectKind, Reversibility] = {
+    "fs_read": "reversible",
+    "network_in": "reversible",
+    "fs_write": "reversible",
+    "fs_delete": "reversible",
+    "memory_write": "reversible",
+    "memory_delete": "reversible",
+    "config_change": "reversible",
+    "neuron_invoke": "reversible",
+    "network_out": "reversible_with_cost",
+}
+
+
+class TargetRefusedError(MyclawError):
+    """Raised when an argument does not name a target clearly enough to judge it.
+
+    Attributes:
+        kind: Kind of the effect that was being worked out.
+        target: The argument, with invisible characters written out.
+    """
+
+    def __init__(self, kind: EffectKind, target: str, reason: str) -> None:
+        self.kind = kind
+        self.target = target
+        super().__init__(reason)
+
+
+@frozen(kw_only=True)
+class ResolvedEffect:
+    """One effect with what it was made from.
+
+    Attributes:
+        given: The target as the call spelled it.
+        place: Where it lies; `None` for anything but a file.
+    """
+
+    effect: Effect
+    given: str
+    place: ResolvedPath | None = None
+
+
+def resolve_effects(
+    tool: Tool,
+    args: Mapping[str, Any],
+    *,
+    cwd: str,
+    home: Home,
+    user_home: str,
+    typed_text: str = "",
+    undoable: bool = True,
+) -> tuple[Effect, ...]:
+    """Return every effect of one call, in the order the tool declares them; see `resolve_call`."""
+    resolved = resolve_call(
+        tool, args, cwd=cwd, home=home, user_home=user_home, typed_text=typed_text, undoable=undoable
+    )
+    return tuple(item.effect for item in resolved)
+
+
+def resolve_call(
+    tool: Tool,
+    args: Mapping[str, Any],
+    *,
+    cwd: str,
+    home: Home,
+    user_home: str,
+    typed_text: str = "",
+    undoable: bool = True,
+) -> tuple[ResolvedEffect, ...]:
+    """Return every effect of one call with what it was made from; `()` for a pure tool.
+
+    Args:
+        cwd: Absolute folder against which relative paths are read.
+        user_home: Absolute folder that `~` stands for.
+        typed_text: What the user typed this turn; only a URL on a host named there is read as `network_in`.
+        undoable: Whether an undo record can be made, as far as is known.
+
+    Raises:
+        TargetRefusedError: An argument names no clear target.
+    """
+    if tool.effects is None:
+        return (ResolvedEffect(effect=undeclared_effect(tool.name), given=tool.name),)
+    maker = _Maker(
+        tool=tool,
+        cwd=cwd,
+        home=home,
+        user_home=user_home,
+        typed_text=typed_text,
+        undoable=undoable and tool.plan is not None,
+    )
+    return tuple(maker.make(spec, given) for spec in tool.effects for given in _given(spec, args))
+
+
+def undeclared_effect(tool_name: str) -> Effect:
+    """Return the effect of a tool that declares none: anything, for good."""
+    name = visible(tool_name)
+    return Effect(kind="shell_exec", scope=f"undeclared:{name}", target=name, reversibility="irreversible")
+
+
+def estimated_cost_eur(tool: Tool, args: Mapping[str, Any]) -> float:
+    """Return what the call itself would spend in EUR: the numbers in the arguments of its `cost_spend` effects."""
+    amounts = [args.get(spec.arg) for spec in tool.effects or () if spec.kind == "cost_spend"]
+    return sum((_amount(value) for value in amounts if _is_number(value)), 0.0)
+
+
+@frozen(kw_only=True)
+class _Maker:
+    """Makes the effects of one call."""
+
+    tool: Tool
+    cwd: str
+    home: Home
+    user_home: str
+    typed_text: str
+    undoable: bool
+
+    def make(self, spec: EffectSpec, given: str) -> ResolvedEffect:
+        try:
+            if spec.kind in _FILE_KINDS:
+                return self._file(spec, given)
+            if spec.kind in _NETWORK_KINDS:
+                return self._network(spec, given)
+            return self._named(spec, given)
+        except (PathRefusedError, ValueError) as error:
+            raise TargetRefusedError(spec.kind, visible(given), str(error)) from error
+
+    def _file(self, spec: EffectSpec, given: str) -> ResolvedEffect:
+        deletes = spec.kind == "fs_delete"
+        place = resolve_path(given, self.cwd, self.user_home, follow_last=not deletes)
+        kind = spec.kind
+        if kind != "fs_read":
+            own = own_places(self.home, self.user_home)
+            kind = own.kind_of(place.real, whole=deletes or place.kind == "dir") or kind
+        scope = file_scope(place, kind == "fs_read", self.user_home)
+        return ResolvedEffect(effect=self._effect(kind, spec, scope, place.real), given=given, place=place)
+
+    def _network(self, spec: EffectSpec, given: str) -> ResolvedEffect:
+        host = literal_host(given)
+        kind = spec.kind
+        if kind == "network_in" and not names_host(host, self.typed_text):
+            effect = Effect(kind="network_out", scope=host, target=given, reversibility="reversible_with_cost")
+        else:
+            effect = self._effect(kind, spec, host, given)
+        return ResolvedEffect(effect=effect, given=given)
+
+    def _named(self, spec: EffectSpec, given: str) -> ResolvedEffect:
+        name = unicodedata.normalize("NFC", given)
+        if not name.strip() or len(name) > _MAX_NAME_CHARS or visible(name) != name:
+            raise ValueError(f"argument {spec.arg} must be a short name without invisible characters")
+        scope = {"cost_spend": self.tool.name, "shell_exec": "opaque"}.get(spec.kind, name)
+        return ResolvedEffect(effect=self._effect(spec.kind, spec, scope, name), given=given)
+
+    def _effect(self, kind: EffectKind, spec: EffectSpec, scope: str, target: str) -> Effect:
+        best = _BEST.get(kind, "irreversible")
+        if kind in _UNDO_KINDS and not self.undoable:
+            best = "irreversible"
+        claim = spec.reversibility
+        if claim is None:
+            claim = "irreversible" if kind == "network_out" else best
+        return Effect(kind=kind, scope=scope, target=target, reversibility=max(best, claim, key=REVERSIBILITIES.index))
+
+
+def _given(spec: EffectSpec, args: Mapping[str, Any]) -> Iterator[str]:
+    value = args.get(spec.arg)
+    if value is None:
+        value = spec.default
+    values = value if isinstance(value, list | tuple) else () if value is None else (value,)
+    for item in values:
+        if isinstance(item, str):
+            yield item
+        elif spec.kind == "cost_spend" and _is_number(item):
+            yield f"{item} EUR"
+        else:
+            raise TargetRefusedError(spec.kind, visible(repr(item))[:80], f"argument {spec.arg} must be a text")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _amount(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")

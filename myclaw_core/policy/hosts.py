@@ -1,0 +1,70 @@
+"""The literal host of a URL, in the one form that scopes use; nothing is looked up."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from myclaw_core.files.visible import visible
+
+__all__ = ["literal_host"]
+
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*")
+_REFUSED = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
+_OCTETS = 4
+_BYTE = 256
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+
+
+def literal_host(url: str) -> str:
+    """Return the host of `url` in lower case, IDNA form, with `:port` where it is not the scheme's default.
+
+    A bare `host` or `host:port` is taken too. Odd spellings of an IPv4 address (`0x7f.1`, `2130706433`) come out as the
+    dotted quad they stand for.
+
+    Raises:
+        ValueError: It has no clear host: another scheme, a user name, blanks, backslashes, malformed parts.
+    """
+    if _REFUSED.search(url) or visible(url) != url:
+        raise ValueError("a URL holds no blanks, invisible characters or backslashes")
+    parts = urlsplit(url if "://" in url else "//" + url)
+    if parts.scheme and parts.scheme not in _DEFAULT_PORTS:
+        raise ValueError(f"only http and https URLs are reached, not {parts.scheme}")
+    if "@" in parts.netloc:
+        raise ValueError("a URL with a user name in it can mislead; leave it out")
+    host, port = parts.hostname, parts.port
+    if not host:
+        raise ValueError("the URL names no host")
+    name = f"[{host}]" if ":" in host else _name(host)
+    if port is None or port == _DEFAULT_PORTS.get(parts.scheme):
+        return name
+    return f"{name}:{port}"
+
+
+def _name(host: str) -> str:
+    if not host.isascii():
+        host = host.encode("idna").decode("ascii").lower()
+    host = host.removesuffix(".")
+    if not _NAME.fullmatch(host):
+        raise ValueError("the URL's host is not a valid name")
+    labels = host.split(".")
+    return _dotted_quad(labels) if _NUMBER.fullmatch(labels[-1]) else host
+
+
+def _dotted_quad(labels: list[str]) -> str:
+    """Read an IPv4 address the way `inet_aton` does."""
+    if len(labels) > _OCTETS or not all(_NUMBER.fullmatch(label) for label in labels):
+        raise ValueError("the URL's host is neither a name nor an address")
+    numbers = [_number(label) for label in labels]
+    *leading, last = numbers
+    if any(number >= _BYTE for number in leading) or last >= _BYTE ** (_OCTETS + 1 - len(numbers)):
+        raise ValueError("the URL's host is not a valid IPv4 address")
+    value = last + sum(number << (24 - 8 * place) for place, number in enumerate(leading))
+    return ".".join(str(value >> shift & 0xFF) for shift in (24, 16, 8, 0))
+
+
+def _number(label: str) -> int:
+    if label.startswith("0x"):
+        return int(label[2:] or "0", 16)
+    return int(label, 8) if label.startswith("0") and len(label) > 1 else int(label)

@@ -1,0 +1,205 @@
+"""Turns a tool call into a case that can be judged, or says why it cannot be one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from attrs import frozen
+
+from myclaw_core.constitution.rule import Ground
+from myclaw_core.errors import MyclawError
+from myclaw_core.files.visible import visible
+from myclaw_core.paths import Home
+from myclaw_core.policy.checks import Case
+from myclaw_core.policy.effects import (
+    ResolvedEffect,
+    TargetRefusedError,
+    estimated_cost_eur,
+    resolve_call,
+    undeclared_effect,
+)
+from myclaw_core.policy.ports import Recordable, Redact
+from myclaw_core.policy.taint import is_named
+from myclaw_core.policy.types import Situation
+from myclaw_core.runtime.tool import Tool
+from myclaw_core.runtime.types import ExecutionTrace, ToolCall
+from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.canonical import canonical_json
+from myclaw_core.types.effect import Autonomy, Effect
+from myclaw_core.types.text import Text
+
+__all__ = ["CallRefusedError", "Intake", "Request"]
+
+_MASK = "«redacted:".encode()
+
+
+@frozen(kw_only=True)
+class Request:
+    """One call with who asks for it, in what trace and when.
+
+    Attributes:
+        undoable: Whether an undo record can be made, as far as is known.
+    """
+
+    call: ToolCall
+    trace: ExecutionTrace
+    sender: str
+    autonomy: Autonomy
+    situation: Situation
+    now: datetime
+    undoable: bool
+
+
+class CallRefusedError(MyclawError):
+    """Raised when a call cannot be judged as it stands.
+
+    Attributes:
+        reason: Why, one line.
+        effect: What is known of its effect.
+    """
+
+    def __init__(self, reason: Text, effect: Effect) -> None:
+        self.reason = reason
+        self.effect = effect
+        super().__init__(str(reason))
+
+
+class Intake:
+    """Builds cases.
+
+    Args:
+        tools: The registry.
+        redact: Masks secrets in the preview of the arguments.
+        recordable: Says why nothing can be recorded now.
+        home: This installation's files.
+        user_home: Absolute folder that `~` stands for.
+    """
+
+    def __init__(
+        self, tools: Mapping[str, Tool], redact: Redact, recordable: Recordable, home: Home, user_home: str
+    ) -> None:
+        self._tools = tools
+        self._redact = redact
+        self._recordable = recordable
+        self._home = home
+        self._user_home = user_home
+        self._real_user_home = os.path.realpath(user_home)
+
+    def case(self, request: Request) -> Case:
+        """Return the case of `request`.
+
+        Raises:
+            CallRefusedError: The tool is unknown, or the arguments are not JSON, hold a mask, or name no clear target.
+        """
+        tool = self._tool(request.call.tool)
+        args = _checked(request.call.args, tool.name)
+        situation = request.situation
+        items = self._resolved(tool, args, request)
+        named = tuple(self._is_named(item, situation) for item in items)
+        action = _action(
+            request,
+            args,
+            preview=self._redact(dict(args)),
+            effects=tuple(item.effect for item in items),
+            est_cost_eur=estimated_cost_eur(tool, args),
+            named=bool(named) and all(named),
+        )
+        ground = Ground(user_home=self._real_user_home, roots=situation.roots, unrecordable=self._recordable())
+        return Case(
+            action=action,
+            items=items,
+            named=named,
+            situation=situation,
+            ground=ground,
+            user_home=self._user_home,
+            now=request.now,
+        )
+
+    def bare_action(self, request: Request, effect: Effect | None = None) -> PlannedAction:
+        """Return an action for a call that could not be worked out; it never raises and shows no unmasked argument."""
+        name = _name_of(request.call)
+        effects = (effect or undeclared_effect(name),)
+        try:
+            args = dict(request.call.args)
+            return _action(request, args, preview=dict(self._redact(args)), effects=effects)
+        except Exception:  # the arguments may be anything here
+            return _action(request, {}, preview={}, effects=effects)
+
+    def _tool(self, name: Any) -> Tool:
+        if isinstance(name, str) and name in self._tools:
+            return self._tools[name]
+        from difflib import get_close_matches
+
+        shown = visible(str(name))[:80]
+        near = get_close_matches(shown, self._tools, n=1, cutoff=0.0)
+        text = "there is no tool {tool}; the nearest one is {near}" if near else "there is no tool {tool}"
+        params = {"tool": shown, "near": near[0]} if near else {"tool": shown}
+        raise CallRefusedError(Text(text, params), undeclared_effect(shown))
+
+    def _resolved(self, tool: Tool, args: Mapping[str, Any], request: Request) -> tuple[ResolvedEffect, ...]:
+        try:
+            return resolve_call(
+                tool,
+                args,
+                cwd=request.situation.cwd,
+                home=self._home,
+                user_home=self._user_home,
+                typed_text=request.situation.typed_text,
+                undoable=request.undoable,
+            )
+        except TargetRefusedError as refused:
+            effect = Effect(kind=refused.kind, scope="unresolved", target=refused.target, reversibility="irreversible")
+            reason = Text("{tool}: {problem}", {"tool": tool.name, "problem": str(refused)})
+            raise CallRefusedError(reason, effect) from refused
+
+    def _is_named(self, item: ResolvedEffect, situation: Situation) -> bool:
+        if not situation.typed_text:
+            return False
+        return is_named(item.effect, situation.typed_text, situation.cwd, given=item.given, user_home=self._user_home)
+
+
+def _checked(args: Any, tool_name: str) -> Mapping[str, Any]:
+    """Return `args` if they are a JSON object that holds no redaction mask."""
+    problem = None
+    try:
+        if not isinstance(args, Mapping):
+            problem = "the arguments are no JSON object"
+        elif _MASK in canonical_json(dict(args)):
+            problem = "an argument holds a redaction mask; a mask is never written back, name the text some other way"
+    except (ValueError, TypeError, RecursionError):
+        problem = "the arguments are not JSON: no NaN, no infinity, no broken characters"
+    if problem is not None:
+        raise CallRefusedError(Text("{tool}: " + problem, {"tool": tool_name}), undeclared_effect(tool_name))
+    return args  # type: ignore[no-any-return]
+
+
+def _action(
+    request: Request,
+    args: Mapping[str, Any],
+    *,
+    preview: Mapping[str, Any],
+    effects: tuple[Effect, ...],
+    est_cost_eur: float = 0.0,
+    named: bool = False,
+) -> PlannedAction:
+    return PlannedAction.from_tool_call(
+        tool_name=_name_of(request.call),
+        args=args,
+        args_preview=preview,
+        effects=effects,
+        sender=request.sender,
+        trace_id=request.trace.id,
+        session_id=request.trace.session_id,
+        autonomy=request.autonomy,
+        planned_at=request.now,
+        est_cost_eur=est_cost_eur,
+        tainted=request.situation.tainted,
+        named=named,
+    )
+
+
+def _name_of(call: ToolCall) -> str:
+    return visible(str(call.tool))[:80]
