@@ -1,0 +1,125 @@
+"""A program with the terminal channel and a desk whose turns are fixed; tests run it on a real terminal or pipe."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from myclaw_core.approval.types import Reply
+from myclaw_core.clock import SystemClock
+from myclaw_core.errors import UnavailableError
+from myclaw_core.runtime.channel import Status
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.types.text import Text
+from myclaw_terminal.channel import TerminalChannel
+
+
+def load_build() -> Any:
+    """Return the builders of the conftest beside this file."""
+    spec = importlib.util.spec_from_file_location("builders", Path(__file__).with_name("conftest.py"))
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Build()
+
+
+class FixedDesk:
+    """A desk whose answer depends on the message alone."""
+
+    commands: Sequence[tuple[str, str]] = (("/status", "what is going on"), ("/trust", "what runs by itself"))
+
+    def __init__(self, channel: TerminalChannel) -> None:
+        self.channel = channel
+        self.refusals = 0
+
+    async def handle(self, text: str) -> ExecutionTrace | None:
+        """Run the turn that `text` names."""
+        word = text.split()[0]
+        if word.startswith("/"):
+            self.channel.show(f"# ran {text}")
+            return None
+        turn = getattr(self, f"turn_{word}", self.turn_echo)
+        try:
+            await turn(text)
+        except asyncio.CancelledError:
+            print_mark("cancelled")
+            raise
+        return None
+
+    async def turn_echo(self, text: str) -> None:
+        """Answer with the length of the message."""
+        self.channel.text(f"got {len(text)} characters: ")
+        self.channel.text(f"**{text[:20]}**")
+
+    async def turn_work(self, text: str) -> None:
+        """Run a tool for ever."""
+        self.channel.status(Status(phase="tool", tool="fs_search", detail="~/notes"))
+        self.channel.text("half an ans")
+        await asyncio.Event().wait()
+
+    async def turn_fail(self, text: str) -> None:
+        """Raise an error for people."""
+        raise UnavailableError("no model is set up; run myclaw setup")
+
+    async def turn_crash(self, text: str) -> None:
+        """Raise a bug."""
+        self.channel.status(Status(phase="tool", tool="fs_search"))
+        self.channel.text("half an ans")
+        raise RuntimeError("bug")
+
+    async def turn_ask(self, text: str) -> None:
+        """Ask as many questions as the message says."""
+        build = load_build()
+        count = int(text.split()[1])
+        cards = [build.card(f"Write file {n}", number=n, diff="+a\n-b\n", now=SystemClock().now()) for n in range(1, count + 1)]
+        self.channel.status(Status(phase="waiting"))
+        await self.channel.ask(cards, self.submit)
+        self.channel.notice(Text("asking is over"))
+
+    async def turn_late(self, text: str) -> None:
+        """Give the person time to type ahead, then ask."""
+        print_mark("busy")
+        await asyncio.sleep(0.3)
+        await self.turn_ask("ask 1")
+
+    async def turn_steps(self, text: str) -> None:
+        """Do one step and end."""
+        build = load_build()
+        self.channel.text("Done.\n")
+        self.channel.end_turn(build.trace(build.step()))
+
+    def submit(self, reply: Reply) -> Text | None:
+        """Refuse the first answer of a run that wants it."""
+        print_mark(f"reply {reply.request_id.int - 100} {reply.granted} {reply.by}")
+        if os.environ.get("DRIVER_REFUSE") and self.refusals == 0:
+            self.refusals += 1
+            return Text("read first, {n} s left", {"n": 3})
+        return None
+
+
+def print_mark(line: str) -> None:
+    """Tell the test something, whatever the channel shows."""
+    print(f"<<{line}>>", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """Run one scenario: `serve`, or `one <message>`."""
+    history = os.environ.get("DRIVER_HISTORY")
+    channel = TerminalChannel(
+        sys.stdin, sys.stdout, sys.stderr, SystemClock(), history=Path(history) if history else None
+    )
+    desk = FixedDesk(channel)
+    if sys.argv[1] == "serve":
+        return asyncio.run(channel.serve(desk))
+    asyncio.run(desk.handle(sys.argv[1]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
