@@ -22,7 +22,8 @@ class TrustRow:
 
     Attributes:
         seq: 1, 2, 3 … without gaps.
-        ts: When its trace closed, ISO-8601 UTC with `Z`; rows are ordered by (ts, trace_id), never by arrival.
+        ts: When its trace closed (an undo: when it was done), ISO-8601 UTC with `Z`; what rows say is ordered by
+            (ts, trace_id), never by arrival.
         kind: `sample`, `undo`, `approval`, `revoke`, `restore`, `birth` or `rollback`.
         subject_hash: SHA-256 of the subject as hex.
         trace_id: The trace it comes from, or empty.
@@ -42,12 +43,8 @@ class TrustRow:
 class TrustTransaction(Protocol):
     """One atomic change of the trust store."""
 
-    async def last_row(self) -> TrustRow | None:
-        """Return the newest row."""
-        ...
-
     async def append(self, row: TrustRow) -> bool:
-        """Add a row; return False and change nothing where (kind, trace_id, subject_hash) is there already and not empty."""
+        """Add a row; return False and change nothing where its trace gave this subject one of this kind before."""
         ...
 
     async def put_score(self, subject_hash: str, subject: TrustSubject, blob: bytes, last_updated: str) -> None:
@@ -86,6 +83,10 @@ class TrustBackend(Protocol):
 
     async def rows_of(self, subject_hashes: Sequence[str]) -> Sequence[TrustRow]:
         """Return the event rows of these subjects by seq."""
+        ...
+
+    async def rows_of_trace(self, trace_id: str) -> Sequence[TrustRow]:
+        """Return the event rows that came from this trace by seq."""
         ...
 
     async def scores(self) -> Sequence[tuple[TrustSubject, bytes]]:

@@ -11,6 +11,8 @@ from myclaw_core.types.trust import TrustSubject
 
 __all__ = ["SignalContext", "TraceSignals"]
 
+_HALF = 0.5
+
 
 @frozen(kw_only=True)
 class TraceSignals:
@@ -37,6 +39,22 @@ class TraceSignals:
     asked: bool = False
     ran: bool = True
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def granted(self) -> bool:
+        """Return whether a person said yes."""
+        return self.asked and self.human_approval_delta > _HALF
+
+    @property
+    def bad(self) -> bool:
+        """Return whether it was denied, undone or broke one of law.0 to law.2."""
+        denied = self.asked and not self.granted
+        return denied or (self.ran and (self.undo_flag >= _HALF or self.constitution_clean < _HALF))
+
+    @property
+    def good(self) -> bool:
+        """Return whether it ran, succeeded and was not bad."""
+        return self.ran and self.tool_success >= 1.0 and not self.bad
 
 
 @frozen(kw_only=True)

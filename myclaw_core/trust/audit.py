@@ -1,0 +1,152 @@
+"""Whether a trust store still says what was written into it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from attrs import evolve, frozen
+
+from myclaw_core.errors import TrustCorruptionError
+from myclaw_core.trust.blob import from_blob
+from myclaw_core.trust.chain import Anchor, ChainHead, break_in, tail_problem
+from myclaw_core.trust.estimator import Estimator
+from myclaw_core.trust.happenings import Happening, read_row
+from myclaw_core.trust.replay import fold
+from myclaw_core.trust.state import COMPONENTS, SubjectState
+from myclaw_core.trust.store import TrustBackend, TrustRow
+from myclaw_core.trust.subject import parent_of
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject
+
+__all__ = ["ChainReport", "TrustReport", "check_chain", "check_scores", "pages"]
+
+_ROUNDING = 1e-9
+
+
+@frozen(kw_only=True)
+class ChainReport:
+    """What reading all rows showed.
+
+    Attributes:
+        head: Where the sound part of the chain ends.
+        subjects: Every subject and parent that the rows speak of.
+        problem: What is wrong, or `None`.
+        first_bad_row: Sequence number of the first row that does not fit, where there is one.
+    """
+
+    head: ChainHead
+    subjects: frozenset[TrustSubject]
+    problem: Text | None = None
+    first_bad_row: int | None = None
+
+
+@frozen(kw_only=True)
+class TrustReport:
+    """The result of a whole check.
+
+    Attributes:
+        rows: Rows whose chain holds.
+        problems: One line each; empty where all is well.
+        first_bad_row: Sequence number of the first bad row, where there is one.
+        damaged: Subjects whose stored score is not what their events give.
+    """
+
+    rows: int
+    problems: tuple[Text, ...] = ()
+    first_bad_row: int | None = None
+    damaged: tuple[TrustSubject, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Return whether nothing is wrong."""
+        return not self.problems
+
+
+async def pages(backend: TrustBackend, after: int = 0) -> AsyncIterator[Sequence[TrustRow]]:
+    """Yield the rows with `seq > after` in order, a page at a time."""
+    while rows := await backend.rows(after):
+        yield rows
+        after = rows[-1].seq
+
+
+async def check_chain(backend: TrustBackend, anchor: Anchor, key: bytes) -> ChainReport:
+    """Read every row and compare the end with the anchor.
+
+    An anchor that does not exist yet is made for a store without rows.
+    """
+    head = ChainHead()
+    subjects: dict[str, TrustSubject] = {}
+    at_anchor = b""
+    try:
+        anchored = anchor.read()
+        async for rows in pages(backend):
+            bad = break_in(rows, head, key)
+            if bad is not None:
+                problem = Text(
+                    "row {seq} of the trust events was changed or one before it is missing", {"seq": bad.seq}
+                )
+                return _report(head, subjects, problem, bad.seq)
+            for row in rows:
+                if row.subject_hash not in subjects:
+                    subjects[row.subject_hash] = read_row(row).subject
+                if anchored is not None and row.seq == anchored.seq:
+                    at_anchor = row.mac
+            head = ChainHead(rows[-1].seq, rows[-1].mac)
+    except TrustCorruptionError as error:
+        return _report(head, subjects, Text("{reason}", {"reason": str(error)}), None)
+    if anchored is None and not head.seq:
+        anchor.write(head)
+    return _report(head, subjects, tail_problem(anchored, head.seq, at_anchor), None)
+
+
+def _report(
+    head: ChainHead, subjects: Mapping[str, TrustSubject], problem: Text | None, first_bad_row: int | None
+) -> ChainReport:
+    parents = {parent for subject in subjects.values() if (parent := parent_of(subject)) is not None}
+    return ChainReport(
+        head=head,
+        subjects=frozenset(subjects.values()) | parents,
+        problem=problem,
+        first_bad_row=first_bad_row,
+    )
+
+
+async def check_scores(backend: TrustBackend, estimator: Estimator, key: bytes) -> tuple[TrustSubject, ...]:
+    """Return the subjects whose stored score is not what a replay of all events gives."""
+    told: dict[TrustSubject, list[Happening]] = defaultdict(list)
+    async for rows in pages(backend):
+        for happening in map(read_row, rows):
+            told[happening.subject].append(happening)
+            parent = parent_of(happening.subject)
+            if parent is not None:
+                told[parent].append(happening)
+    stored = dict(await backend.scores())
+    return tuple(
+        subject
+        for subject in sorted({*told, *stored})
+        if not _matches(stored.get(subject), told.get(subject, []), subject, estimator, key)
+    )
+
+
+def _matches(
+    blob: bytes | None, happenings: Sequence[Happening], subject: TrustSubject, estimator: Estimator, key: bytes
+) -> bool:
+    if blob is None:
+        return False
+    try:
+        state = from_blob(blob, subject, estimator, key)
+    except TrustCorruptionError:
+        return False
+    return state is not None and _alike(state, fold(estimator.initial(subject), happenings, estimator))
+
+
+def _alike(left: SubjectState, right: SubjectState) -> bool:
+    """Compare but for rounding: a power may differ in its last bit on another machine."""
+    pairs = [(getattr(left, name), getattr(right, name)) for name in COMPONENTS]
+    close = all(
+        math.isclose(a.mean, b.mean, abs_tol=_ROUNDING) and math.isclose(a.mass, b.mass, rel_tol=_ROUNDING)
+        for a, b in pairs
+    )
+    return close and evolve(left, **{name: getattr(right, name) for name in COMPONENTS}) == right

@@ -1,0 +1,133 @@
+"""Each row of the trust store proves the one before it; the newest is anchored in a file outside the database."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from myclaw_core.errors import StoreError, TrustCorruptionError
+from myclaw_core.trust.store import TrustRow
+from myclaw_core.types.canonical import canonical_json
+from myclaw_core.types.text import Text
+
+__all__ = ["Anchor", "ChainHead", "break_in", "linked", "read_mark", "tail_problem", "to_mark"]
+
+_SCHEMA_VERSION = "1.0"
+
+
+@frozen
+class ChainHead:
+    """Where a chain of rows ends; an empty one has sequence number 0."""
+
+    seq: int = 0
+    mac: bytes = b""
+
+
+def linked(row: TrustRow, head: ChainHead, key: bytes) -> TrustRow:
+    """Return `row` as the one that follows `head`."""
+    following = evolve(row, seq=head.seq + 1)
+    return evolve(following, mac=_mac(following, head, key))
+
+
+def break_in(rows: Sequence[TrustRow], head: ChainHead, key: bytes) -> TrustRow | None:
+    """Return the first of `rows` that does not follow from the one before it, the first from `head`."""
+    for row in rows:
+        if row.seq != head.seq + 1 or not _proves(row, head, key):
+            return row
+        head = ChainHead(row.seq, row.mac)
+    return None
+
+
+def _proves(row: TrustRow, head: ChainHead, key: bytes) -> bool:
+    try:
+        return hmac.compare_digest(row.mac, _mac(row, head, key))
+    except (TypeError, ValueError):
+        return False
+
+
+def _mac(row: TrustRow, head: ChainHead, key: bytes) -> bytes:
+    """Return HMAC-SHA256 over the previous mac and every field of the row."""
+    delta_sha256 = hashlib.sha256(row.delta).hexdigest()
+    fields = [head.mac.hex(), row.seq, row.ts, row.kind, row.subject_hash, row.trace_id, delta_sha256]
+    return hmac.new(key, b"row:" + canonical_json(fields), hashlib.sha256).digest()
+
+
+def to_mark(name: str, number: int, key: bytes) -> bytes:
+    """Return a small number as it is kept beside the rows, sealed so that nobody can raise it."""
+    return b"%d %s" % (number, _seal(name, number, key))
+
+
+def read_mark(name: str, value: bytes | None, key: bytes) -> int:
+    """Return the number that `to_mark` wrote; 0, from which everything is taken in again, where there is none."""
+    digits, _, seal = (value or b"").partition(b" ")
+    number = int(digits) if digits.isdigit() else 0
+    return number if hmac.compare_digest(seal, _seal(name, number, key)) else 0
+
+
+def _seal(name: str, number: int, key: bytes) -> bytes:
+    return hmac.new(key, b"mark:" + canonical_json([name, number]), hashlib.sha256).hexdigest().encode()
+
+
+class Anchor:
+    """The file that says how far the chain had come: a chain alone cannot see a cut tail.
+
+    Args:
+        path: The file; it lies outside the database.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> ChainHead | None:
+        """Return the anchored head, or `None` where there is no file.
+
+        Raises:
+            TrustCorruptionError: The file is malformed.
+            StoreError: It cannot be read.
+        """
+        try:
+            content = json.loads(self.path.read_bytes())
+            return ChainHead(int(content["seq"]), bytes.fromhex(content["mac"]))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"{self.path}: {error.strerror}; make it readable") from error
+        except (ValueError, TypeError, KeyError) as error:
+            raise TrustCorruptionError(f"{self.path} is damaged; restore it with its database from a backup") from error
+
+    def write(self, head: ChainHead) -> None:
+        """Anchor `head` durably; an anchor that is further stays.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        known = self.read()
+        if known is not None and known.seq >= head.seq:
+            return
+        content = {"schema_version": _SCHEMA_VERSION, "seq": head.seq, "mac": head.mac.hex()}
+        fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        try:
+            with fresh.open("wb") as file:
+                file.write(canonical_json(content))
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self.path)
+        except OSError as error:
+            raise StoreError(f"{self.path}: {error.strerror}; make the file and its folder writable") from error
+
+
+def tail_problem(anchored: ChainHead | None, rows: int, at_anchor: bytes) -> Text | None:
+    """Return what the anchor says against a chain of `rows` rows, whose row at the anchored number has `at_anchor`."""
+    if anchored is None:
+        return Text("its head file is missing") if rows else None
+    if rows < anchored.seq:
+        return Text("{missing} of its newest rows are missing", {"missing": anchored.seq - rows})
+    if anchored.mac != at_anchor:
+        return Text("row {seq} is not the one in its head file", {"seq": anchored.seq})
+    return None

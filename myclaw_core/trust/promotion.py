@@ -1,0 +1,223 @@
+"""When a question is no longer needed: the promotion rule, policy check 6."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Literal, Protocol
+
+from attrs import frozen
+
+from myclaw_core.policy.types import Evidence
+from myclaw_core.trust.state import SubjectView
+from myclaw_core.trust.subject import parent_of
+from myclaw_core.trust.thresholds import NEVER, clamped
+from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.effect import Effect, RiskBand, autonomy_le
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject, TrustThreshold
+
+__all__ = ["CLEAN_FLOOR", "KNOWN_DAYS", "SUCCESS_FLOOR", "Promotion", "TrustRecord", "judge"]
+
+SUCCESS_FLOOR = 0.6
+CLEAN_FLOOR = 0.8
+KNOWN_DAYS = 90
+_FLOORS_FROM = 3
+_MIN_DAYS = 2
+_TELLS_OUTSIDE = frozenset({"network_out", "outbound_message", "cost_spend"})
+
+
+class TrustRecord(Protocol):
+    """The part of the book that the rule reads."""
+
+    @property
+    def problem(self) -> Text | None:
+        """Return why the record does not check out, or `None`."""
+        ...
+
+    def view(self, subject: TrustSubject, now: datetime) -> SubjectView | None:
+        """Return how `subject` stands at `now`."""
+        ...
+
+
+@frozen(kw_only=True)
+class Promotion:
+    """Whether one effect of an action may go without a question.
+
+    Attributes:
+        reason: The figures that allow it, or the first condition that is not met.
+        evidence: What was read, either way.
+        risk: Band of the threshold; `high` where there is none.
+    """
+
+    promoted: bool
+    reason: Text
+    evidence: Evidence
+    risk: RiskBand
+
+
+def judge(
+    effect: Effect, action: PlannedAction, book: TrustRecord, threshold: TrustThreshold | None, now: datetime
+) -> Promotion:
+    """Return whether trust lifts the question about one effect of `action`; pure given the record.
+
+    Args:
+        threshold: That of the effect's class; `None`, like a score of 1.0, never promotes.
+        now: The moment for which trust is faded.
+    """
+    subject = (action.actor, effect.effect_class)
+    own, parent = _viewed(book, subject, now), _viewed(book, parent_of(subject), now)
+    limit = None if threshold is None else clamped(threshold)
+    level, short_of = _level(own, parent, limit)
+    grants = 0 if own is None else _recent_grants(own, now)
+    needed = _grants_needed(effect)
+    known = grants >= needed
+    reason = _forbidden(effect, action, book, limit)
+    reason = reason or _went_wrong(own, parent) or short_of or _below_floor(own, parent)
+    if reason is None and not (known or action.named):
+        reason = _unknown_destination(own, grants, needed)
+    evidence = _evidence(effect, own, parent, limit, level=level, known=known, named=action.named, now=now)
+    return Promotion(
+        promoted=reason is None,
+        reason=reason or _praise(own, parent, evidence),
+        evidence=evidence,
+        risk=limit.risk_band if limit else "high",
+    )
+
+
+def _viewed(book: TrustRecord, subject: TrustSubject | None, now: datetime) -> SubjectView | None:
+    return None if subject is None else book.view(subject, now)
+
+
+def _forbidden(effect: Effect, action: PlannedAction, book: TrustRecord, limit: TrustThreshold | None) -> Text | None:
+    """Return the rule by which no record, however good, would help."""
+    if book.problem is not None:
+        return Text("the trust record does not check out: {problem}", {"problem": str(book.problem)})
+    if effect.reversibility == "irreversible":
+        return Text("it cannot be undone, so it asks each time")
+    if limit is None or limit.min_score >= NEVER:
+        return Text("{effect_class} has no threshold, so it asks each time", {"effect_class": effect.effect_class})
+    if not autonomy_le(action.autonomy, limit.cap_autonomy):
+        return Text("trust counts up to the autonomy level {cap} only", {"cap": limit.cap_autonomy})
+    if effect.kind in _TELLS_OUTSIDE and action.tainted and not action.named:
+        return Text("text from outside is in play and you did not name {target}", {"target": effect.target})
+    if effect.kind == "outbound_message" and not action.named:
+        return Text("you did not name {target} in this message", {"target": effect.target})
+    return None
+
+
+def _went_wrong(own: SubjectView | None, parent: SubjectView | None) -> Text | None:
+    sums_up = parent or own
+    if sums_up is not None and any(sums_up.state.recent):
+        return Text("one of the last 3 times was denied, undone or broke a law")
+    return None
+
+
+def _level(
+    own: SubjectView | None, parent: SubjectView | None, limit: TrustThreshold | None
+) -> tuple[Literal["subject", "parent", "none"], Text | None]:
+    """Return the level that meets the threshold of its own, or what the wider one is short of."""
+    if limit is None or (own is None and parent is None):
+        return "none", Text("it was never done before")
+    short_of = None
+    if own is not None:
+        short_of = _short_of(own, limit)
+        if short_of is None:
+            return "subject", None
+    if parent is not None:
+        short_of = _short_of(parent, limit)
+        if short_of is None:
+            return "parent", None
+    return "none", short_of
+
+
+def _short_of(view: SubjectView, limit: TrustThreshold) -> Text | None:
+    state = view.state
+    if state.earned < limit.min_samples:
+        return Text("{n} of {min} samples", {"n": state.earned, "min": limit.min_samples})
+    if state.days < _MIN_DAYS:
+        return Text("only on one day so far")
+    if view.effective_count < limit.min_samples:
+        return Text(
+            "{count:.1f} of {min} samples still count, older ones have faded",
+            {"count": view.effective_count, "min": limit.min_samples},
+        )
+    if view.score < limit.min_score:
+        return Text("score {score:.2f} of {min:.2f}", {"score": view.score, "min": limit.min_score})
+    return None
+
+
+def _below_floor(own: SubjectView | None, parent: SubjectView | None) -> Text | None:
+    """Return the signal that a good mean would hide."""
+    for view in (own, parent):
+        if view is None or view.state.n_samples < _FLOORS_FROM:
+            continue
+        success, clean = view.state.tool_success.mean, view.state.constitution_clean.mean
+        if success < SUCCESS_FLOOR:
+            return Text("it succeeds too seldom: {value:.2f} of {min:.2f}", {"value": success, "min": SUCCESS_FLOOR})
+        if clean < CLEAN_FLOOR:
+            return Text("it broke laws too often: {value:.2f} of {min:.2f}", {"value": clean, "min": CLEAN_FLOOR})
+    return None
+
+
+def _grants_needed(effect: Effect) -> int:
+    if effect.kind == "neuron_invoke" or not effect.scope:
+        return 3
+    return 2 if effect.reversibility == "reversible_with_cost" else 1
+
+
+def _recent_grants(own: SubjectView, now: datetime) -> int:
+    oldest = now - timedelta(days=KNOWN_DAYS)
+    return sum(at >= oldest for at in own.state.grants)
+
+
+def _unknown_destination(own: SubjectView | None, grants: int, needed: int) -> Text:
+    if own is None or own.state.last_asked is None:
+        return Text("this destination was never approved")
+    return Text(
+        "this destination was approved {n} of {needed} times in the last {days} days and since it last went wrong",
+        {"n": grants, "needed": needed, "days": KNOWN_DAYS},
+    )
+
+
+def _praise(own: SubjectView | None, parent: SubjectView | None, evidence: Evidence) -> Text:
+    view = own if evidence.level == "subject" else parent
+    if view is None:  # pragma: no cover - a level that met the threshold was read
+        raise AssertionError("nothing was read")
+    figures: dict[str, int | float] = {"n": view.state.n_good, "score": view.score, "min": evidence.min_score}
+    if evidence.last_asked_days is None:
+        return Text("went well {n} times, score {score:.2f} ≥ {min:.2f}, never asked about this destination", figures)
+    days = int(evidence.last_asked_days)
+    if days == 0:
+        return Text("went well {n} times, score {score:.2f} ≥ {min:.2f}, last asked less than a day ago", figures)
+    if days == 1:
+        return Text("went well {n} times, score {score:.2f} ≥ {min:.2f}, last asked a day ago", figures)
+    figures["days"] = days
+    return Text("went well {n} times, score {score:.2f} ≥ {min:.2f}, last asked {days} days ago", figures)
+
+
+def _evidence(
+    effect: Effect,
+    own: SubjectView | None,
+    parent: SubjectView | None,
+    limit: TrustThreshold | None,
+    *,
+    level: Literal["subject", "parent", "none"],
+    known: bool,
+    named: bool,
+    now: datetime,
+) -> Evidence:
+    last_asked = own.state.last_asked if own else None
+    return Evidence(
+        effect_class=effect.effect_class,
+        score=own.score if own else 0.0,
+        n_samples=own.state.n_samples if own else 0,
+        effective_count=own.effective_count if own else 0.0,
+        parent_score=parent.score if parent else 0.0,
+        parent_n_samples=parent.state.n_samples if parent else 0,
+        known=known,
+        named=named,
+        min_score=limit.min_score if limit else NEVER,
+        min_samples=limit.min_samples if limit else 0,
+        level=level,
+        last_asked_days=None if last_asked is None else max((now - last_asked).total_seconds(), 0.0) / 86_400,
+    )

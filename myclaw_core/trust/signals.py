@@ -1,0 +1,153 @@
+"""What a closed trace says about each subject in it (seed 000, experiment A)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
+
+from attrs import evolve
+
+from myclaw_core.runtime.types import ActionStep, ExecutionTrace
+from myclaw_core.trust.subject import RUNTIME_ACTOR
+from myclaw_core.trust.types import SignalContext, TraceSignals
+from myclaw_core.types.trust import TrustSubject
+
+__all__ = ["DEFAULT_SIGNALS", "CollectSignals", "answer_to", "extract", "subjects_of"]
+
+DEFAULT_SIGNALS = ("tool_success", "cost_efficiency", "constitution_clean", "human_approval_delta", "undo_flag")
+
+CollectSignals = Callable[[ActionStep, ExecutionTrace, SignalContext], Mapping[str, float]]
+"""The dispatcher's merged result of the hook `myclaw_signals` for one step."""
+
+_NOT_RUN = frozenset({"denied", "validation", "unavailable"})
+_NEUTRAL_APPROVAL = 0.5
+
+
+def extract(
+    trace: ExecutionTrace,
+    collect: CollectSignals,
+    context: SignalContext | None = None,
+    report: Callable[[str], None] = lambda problem: None,
+) -> tuple[TraceSignals, ...]:
+    """Return one entry a distinct subject among the steps that count, and one for `("runtime", outcome)` last.
+
+    A step that a person denied gives approval evidence and nothing else; one that did not run for another reason, and
+    one without all five default signals, gives nothing.
+
+    Args:
+        trace: The trace with its outcome set.
+        collect: Asks the plugins.
+        context: Medians and undos.
+        report: Is told in one line of a value that was ignored.
+    """
+    context = context or SignalContext()
+    merged: dict[TrustSubject, TraceSignals] = {}
+    runtime: TrustSubject = (RUNTIME_ACTOR, trace.outcome or "interrupted")
+    overall = _ideal(runtime)
+    for step in trace.steps:
+        said = _said_by(step, trace, collect, context, report)
+        if said is None:
+            continue
+        overall = _worst(overall, evolve(said, subject=runtime, ran=True))
+        for subject in subjects_of(step):
+            entry = evolve(said, subject=subject)
+            merged[subject] = _worst(merged[subject], entry) if subject in merged else entry
+    return *merged.values(), evolve(overall, tool_success=float(trace.outcome == "success"))
+
+
+def subjects_of(step: ActionStep) -> tuple[TrustSubject, ...]:
+    """Return the distinct subjects of a step, one an effect class."""
+    return tuple(dict.fromkeys((step.actor, effect.effect_class) for effect in step.effects))
+
+
+def answer_to(step: ActionStep, trace: ExecutionTrace) -> Literal["granted", "denied"] | None:
+    """Return what a person answered about `step`; `None` where nobody was asked or nobody answered."""
+    if step.approval_id is None:
+        return None
+    for approval in trace.approvals:
+        if approval.request_id == step.approval_id:
+            if approval.verdict == "granted":
+                return "granted"
+            if approval.verdict == "denied" and approval.decided_by != "core":
+                return "denied"
+    return None
+
+
+def _said_by(
+    step: ActionStep,
+    trace: ExecutionTrace,
+    collect: CollectSignals,
+    context: SignalContext,
+    report: Callable[[str], None],
+) -> TraceSignals | None:
+    """Return what one step says (its subject is still to be set), or `None` where it gives no sample."""
+    answer = answer_to(step, trace)
+    if not _ran(step, trace):
+        return _denied() if answer == "denied" else None
+    values = dict(_sound(collect(step, trace, context), step, report))
+    if any(name not in values for name in DEFAULT_SIGNALS):
+        return None
+    return TraceSignals(
+        subject=("", ""),
+        tool_success=values["tool_success"],
+        cost_efficiency=values["cost_efficiency"],
+        constitution_clean=values["constitution_clean"],
+        human_approval_delta=values["human_approval_delta"],
+        undo_flag=values["undo_flag"],
+        extra={name: value for name, value in values.items() if name not in DEFAULT_SIGNALS},
+        asked=answer is not None,
+    )
+
+
+def _ran(step: ActionStep, trace: ExecutionTrace) -> bool:
+    """Return whether a step was executed, or tried and failed; an outcome that a crash hid counts as tried."""
+    if step.state not in {"intent", "done", "failed"}:
+        return False
+    if step.error is not None and step.error.kind in _NOT_RUN:
+        return False
+    cancelled = step.error is None or step.error.message == "cancelled"
+    return not (trace.outcome == "abandoned" and step.exec_result is None and cancelled)
+
+
+def _sound(values: Mapping[str, float], step: ActionStep, report: Callable[[str], None]) -> Iterable[tuple[str, float]]:
+    for name, value in values.items():
+        if isinstance(value, int | float) and 0.0 <= value <= 1.0:
+            yield name, float(value)
+        else:
+            report(
+                f"signal {name!r} of step {step.index} ({step.tool_name}) is {value!r}, not in [0, 1]; it was ignored"
+            )
+
+
+def _worst(left: TraceSignals, right: TraceSignals) -> TraceSignals:
+    """Return the worst of every signal; for approval a denial, else a grant, else not asked."""
+    ran = [entry for entry in (left, right) if entry.ran] or [left]
+    answers = [entry.human_approval_delta for entry in (left, right) if entry.asked]
+    names = {name for entry in ran for name in entry.extra}
+    return evolve(
+        left,
+        tool_success=min(entry.tool_success for entry in ran),
+        cost_efficiency=min(entry.cost_efficiency for entry in ran),
+        constitution_clean=min(entry.constitution_clean for entry in ran),
+        undo_flag=max(entry.undo_flag for entry in ran),
+        human_approval_delta=min(answers, default=_NEUTRAL_APPROVAL),
+        extra={name: min(entry.extra[name] for entry in ran if name in entry.extra) for name in sorted(names)},
+        asked=bool(answers),
+        ran=left.ran or right.ran,
+    )
+
+
+def _ideal(subject: TrustSubject) -> TraceSignals:
+    """Return the worst of no steps at all."""
+    return TraceSignals(
+        subject=subject,
+        tool_success=1.0,
+        cost_efficiency=1.0,
+        constitution_clean=1.0,
+        human_approval_delta=_NEUTRAL_APPROVAL,
+        undo_flag=0.0,
+    )
+
+
+def _denied() -> TraceSignals:
+    return evolve(_ideal(("", "")), tool_success=0.0, human_approval_delta=0.0, asked=True, ran=False)
