@@ -120,10 +120,10 @@ class _Reader:
             return
         budget = values["budget"]
         if budget["hard_eur"] < budget["soft_eur"]:
-            self._note(("budget", "hard_eur"), "must not be below soft_eur")
+            self._note(("budget", "hard_eur"), f"hard_eur must not be below soft_eur ({budget['soft_eur']:g})")
         total = math.fsum(values["trust"].values())
         if not math.isclose(total, 1.0, abs_tol=1e-9):
-            self._note(("trust",), f"the weights must sum to 1, not {total:g}")
+            self._note(("trust",), f"the weights in [trust] must sum to 1, not {total:g}")
 
     def finish(self) -> None:
         """Raise for everything that was noted, in the order of the file."""

@@ -1,7 +1,7 @@
 """Checks what plugins answer: a value of the wrong form never gets past the dispatcher.
 
-Every function here runs contained, because looking at an object of a plugin can run code of that plugin. Readers take the
-answer and the plugin's name, and raise `PluginError` for an answer that cannot be used at all.
+Every function here runs contained, because looking at an object of a plugin can run code of that plugin. Readers take
+the answer and the name of the plugin, and raise `PluginError` for an answer that cannot be used at all.
 """
 
 from __future__ import annotations
