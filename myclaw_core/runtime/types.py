@@ -124,6 +124,7 @@ class Usage:
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
+    unknown_fields: Mapping[str, Any] = field(factory=dict, hash=False)
 
 
 @frozen(kw_only=True)
@@ -197,6 +198,7 @@ class PluginVersion:
 
     name: str
     version: str
+    unknown_fields: Mapping[str, Any] = field(factory=dict, hash=False)
 
 
 @define(kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from attrs import field, frozen
 
@@ -22,6 +23,7 @@ class Text:
 
     msgid: str
     params: Mapping[str, TextValue] = field(factory=dict)
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
 
     def __str__(self) -> str:
         """Return the English sentence."""

@@ -27,6 +27,7 @@ class PathState:
     sha256: str = ""
     mode: int = 0
     link: str = ""
+    unknown_fields: Mapping[str, Any] = field(factory=dict, hash=False)
 
 
 @frozen(kw_only=True)
@@ -44,6 +45,7 @@ class PathChange:
     before: PathState
     after: PathState
     moved_from: str = ""
+    unknown_fields: Mapping[str, Any] = field(factory=dict, hash=False)
 
 
 @frozen(kw_only=True)

@@ -1,0 +1,1 @@
+"""Two neurons, one question, one critic."""

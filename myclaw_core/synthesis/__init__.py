@@ -1,0 +1,1 @@
+"""Making a skill out of a failure."""
