@@ -142,8 +142,6 @@ class PinnedFiles:
                 set_mode(place, step.mode)
 
     def _move(self, step: PathStep) -> None:
-        if is_beneath(step.path, step.source):
-            raise ToolFailure(f"{display_path(step.source)} cannot be moved into itself")
         self._make_parents(step.path)
         with os_errors(step.source), place_of(step.source) as source:
             kind = kind_at(source)

@@ -11,7 +11,7 @@ from typing import Literal
 from attrs import frozen
 
 from myclaw_core.errors import ToolFailure
-from myclaw_core.files.resolve import display_path, resolve_path
+from myclaw_core.files.resolve import display_path, is_beneath, resolve_path
 from myclaw_core.runtime.tool import PlannedChange
 
 __all__ = ["PathStep", "missing_parents", "resolve_change", "resolve_plan"]
@@ -51,13 +51,16 @@ def resolve_change(change: PlannedChange, cwd: str) -> PathStep:
 
     Raises:
         PathRefusedError: A path cannot be used.
-        ToolFailure: The change asks for two things at once.
+        ToolFailure: The change asks for two things at once, or moves a folder into itself.
     """
     if (change.content is not None) + change.directory + bool(change.moved_from) > 1:
         raise ToolFailure(f"the plan for '{change.path}' asks for two things at once; give one change a thing")
     if change.moved_from:
         source = resolve_path(change.moved_from, cwd, follow_last=False).real
-        return PathStep(path=resolve_path(change.path, cwd).real, action="move", source=source)
+        path = resolve_path(change.path, cwd).real
+        if is_beneath(path, source):
+            raise ToolFailure(f"{display_path(source)} cannot be moved into itself")
+        return PathStep(path=path, action="move", source=source)
     if change.directory:
         return PathStep(path=resolve_path(change.path, cwd).real, action="folder", mode=change.mode)
     if change.content is None:
@@ -71,7 +74,7 @@ def resolve_plan(plan: Iterable[PlannedChange], cwd: str) -> tuple[PathStep, ...
 
     Raises:
         PathRefusedError: A path cannot be used.
-        ToolFailure: A path is changed twice, or lies below a folder that the plan moves.
+        ToolFailure: A change is none, a path is changed twice, or it lies below a folder that the plan moves.
     """
     steps: list[PathStep] = []
     seen: set[str] = set()

@@ -30,17 +30,18 @@ _CONTEXT_LINES = 3
 def preview(plan: Iterable[PlannedChange], cwd: str, *, limit_lines: int | None = SHOWN_LINES) -> str:
     """Return the changes of a plan: a unified diff for text, one line for everything else.
 
-    Characters that cannot be seen are written as escapes. A path that cannot be looked at gives one line that says so.
+    Characters that cannot be seen are written as escapes; a path that cannot be looked at gives one line that says so.
 
     Args:
         plan: What a tool would change.
         cwd: Absolute folder against which relative paths are read.
         limit_lines: Most lines shown before a notice; everything, with lines of any length, where `None`.
+
+    Raises:
+        ToolFailure: The plan contradicts itself (a path twice, a folder into itself).
+        PathRefusedError: A path cannot be used.
     """
-    try:
-        lines = [line for step in resolve_plan(plan, cwd) for line in _lines_of(step)]
-    except MyclawError as error:
-        return str(error)
+    lines = [line for step in resolve_plan(plan, cwd) for line in _lines_of(step)]
     if limit_lines is None:
         return "\n".join(lines)
     shown = [line if len(line) <= _MAX_LINE_CHARS else line[:_MAX_LINE_CHARS] + " …" for line in lines[:limit_lines]]

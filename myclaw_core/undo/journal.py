@@ -55,11 +55,13 @@ class UndoJournal:
         self._masked = masked
 
     def undoable(self, plan: tuple[PlannedChange, ...], cwd: str) -> Text | None:
-        """Return why a plan could not be undone, or `None`: a look that reads no content and stores nothing."""
-        try:
-            steps = resolve_plan(plan, cwd)
-        except MyclawError as error:
-            return Text("{reason}", {"reason": str(error)})
+        """Return why a plan could not be undone, or `None`: a look that reads no content and stores nothing.
+
+        Raises:
+            ToolFailure: The plan contradicts itself (a path twice, a folder into itself).
+            PathRefusedError: A path cannot be used.
+        """
+        steps = resolve_plan(plan, cwd)
         if len(steps) > MAX_PATHS:
             return Text("it changes {n} paths; at most {max} can be undone", {"n": len(steps), "max": MAX_PATHS})
         kept_bytes = 0
