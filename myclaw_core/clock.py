@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
 
-__all__ = ["Clock", "SystemClock"]
+__all__ = ["Clock", "SystemClock", "local_zone"]
 
 
 class Clock(Protocol):
@@ -74,3 +75,16 @@ class SystemClock:
         import secrets
 
         return secrets.token_urlsafe(16)
+
+
+def local_zone() -> tzinfo:
+    """Return the machine's time zone with its rules, or its present offset where the rules are not known."""
+    import os
+    import time
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    name = os.environ.get("TZ", "").lstrip(":") or str(Path("/etc/localtime").resolve()).partition("zoneinfo/")[2]
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return timezone(timedelta(seconds=time.localtime().tm_gmtoff))

@@ -64,7 +64,7 @@ class EffectChangedError(MyclawError):
     """Raised when what an executor opened is not what the policy judged."""
 
 
-class ToolFailure(MyclawError):
+class ToolFailure(MyclawError):  # noqa: N818 - an answer to the model, not a fault
     """Raised by a tool that could not do what it was asked; the text goes to the model and the person.
 
     Attributes:

@@ -1,8 +1,8 @@
 """Every hook of myclaw: when it is called, with what, its mode and what an error does.
 
 `dispatch.py` is the only caller. An implementation may take any subset of the arguments.
-Modes: *collect* (all, list of results), *notify* (all, after the fact), *gate* (all, strictest wins, an exception counts
-as deny), *slot* (exactly one, named in the configuration), *first* (until one answers).
+Modes: *collect* (all, list of results), *notify* (all, after the fact), *gate* (all, strictest wins, an exception
+counts as deny), *slot* (exactly one, named in the configuration), *first* (until one answers).
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def myclaw_config() -> ConfigSchema:  # type: ignore[empty-body]
 async def myclaw_startup(host: Host) -> None:
     """Prepare what the plugin needs for a whole run.
 
-    Called once after all plugins are loaded and the stores are open. Mode: notify. An error is an event; the run goes on.
+    Called once after all plugins are loaded and the stores are open. Mode: notify. An error is an event; the run
+    goes on.
 
     Args:
         host: The plugin's own services.
@@ -88,8 +89,8 @@ async def myclaw_shutdown(host: Host) -> None:
 def myclaw_store(kind: Literal["events", "trust"], host: Host) -> EventStore | TrustBackend | None:
     """Offer one store of a kind.
 
-    Called once per kind at start. Mode: slot, sync: the plugin is the one that `[slots]` names. An error stops the start
-    with one line.
+    Called once per kind at start. Mode: slot, sync: the plugin is the one that `[slots]` names. An error stops the
+    start with one line.
 
     Args:
         kind: Which store.
@@ -104,7 +105,8 @@ def myclaw_store(kind: Literal["events", "trust"], host: Host) -> EventStore | T
 def myclaw_models(host: Host) -> Sequence[ModelProvider]:  # type: ignore[empty-body]
     """Offer ways to reach models.
 
-    Called once at start; must not import an SDK or touch the network. Mode: collect, sync. An error leaves the providers out.
+    Called once at start; must not import an SDK or touch the network. Mode: collect, sync. An error leaves the
+    providers out.
 
     Args:
         host: The plugin's own services.
@@ -146,8 +148,8 @@ def myclaw_channels(host: Host) -> Sequence[Channel]:  # type: ignore[empty-body
 def myclaw_signals(step: ActionStep, trace: ExecutionTrace, context: SignalContext) -> Mapping[str, float]:  # type: ignore[empty-body]
     """Name what one step says about its actor.
 
-    Called for each step that counts when a trace closes. Mode: collect, sync and pure: no clock, no network, no files, so
-    that a replay gives the same values. An error leaves the plugin's signals out.
+    Called for each step that counts when a trace closes. Mode: collect, sync and pure: no clock, no network, no files,
+    so that a replay gives the same values. An error leaves the plugin's signals out.
 
     Args:
         step: The step; read only.
@@ -160,9 +162,7 @@ def myclaw_signals(step: ActionStep, trace: ExecutionTrace, context: SignalConte
 
 
 @hookspec
-def myclaw_threshold(
-    effect_class: str, reversibility: Reversibility, workspace: str
-) -> TrustThreshold | None:
+def myclaw_threshold(effect_class: str, reversibility: Reversibility, workspace: str) -> TrustThreshold | None:
     """Say what a subject must reach before its actions run without a question.
 
     Called when a class is first judged. Mode: first, sync and pure. It counts only where it is stricter than the core's
@@ -182,8 +182,8 @@ def myclaw_threshold(
 async def myclaw_check(action: PlannedAction, trace: ExecutionTrace) -> Finding | None:
     """Object to an action.
 
-    Called for every action together with the constitution. Mode: gate; sync or async. It can only tighten: the strictest
-    finding counts. An error or a time-out counts as deny.
+    Called for every action together with the constitution. Mode: gate; sync or async. It can only tighten: the
+    strictest finding counts. An error or a time-out counts as deny.
 
     Args:
         action: What is about to happen; read only.

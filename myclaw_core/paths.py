@@ -35,7 +35,7 @@ class Home:
     @classmethod
     def at(cls, root: Path) -> Home:
         """Return the home whose files all lie below `root`."""
-        absolute = Path(os.path.abspath(root.expanduser()))
+        absolute = Path.cwd() / root.expanduser()
         return cls(absolute, absolute / "config.toml")
 
     @property

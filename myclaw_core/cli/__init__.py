@@ -1,0 +1,26 @@
+"""The command line: parsing is cheap, everything else is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 fine, 1 found problems, 2 usage, 3 unavailable.
+
+    Args:
+        argv: The arguments without the program's name; those of the process by default.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["--version"]:
+        from myclaw_core import __version__
+
+        sys.stdout.write(f"myclaw {__version__}\n")
+        return 0
+    from myclaw_core.cli.parser import parse
+    from myclaw_core.cli.run import run_command
+
+    return run_command(parse(arguments))

@@ -154,6 +154,10 @@ class EventLog:
         """Return up to `limit` events after `seq` in order, for followers that catch up; like `events`."""
         return await self._with_bodies(await self._store.heads(seq, limit))
 
+    async def heads(self, after: int = 0, limit: int = 1000) -> Sequence[Head]:
+        """Return up to `limit` heads after `after` in order, without their bodies."""
+        return await self._store.heads(after, limit)
+
     async def get(self, kind: str, key: str) -> bytes | None:
         """Return one committed record."""
         return await self._store.get(kind, key)

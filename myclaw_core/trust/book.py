@@ -21,7 +21,7 @@ from myclaw_core.trust.chain import Anchor, ChainHead, break_in, linked, read_ma
 from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.happenings import Happening, Sample, Undo, read_row, to_row
-from myclaw_core.trust.replay import continues, fold
+from myclaw_core.trust.replay import continues, fold, order
 from myclaw_core.trust.stamp import stamp
 from myclaw_core.trust.state import RECENT, SubjectState, SubjectView
 from myclaw_core.trust.store import TrustBackend, TrustRow, TrustTransaction
@@ -118,6 +118,16 @@ class TrustBook:
         """Return every subject and parent with its score faded to now."""
         now = self._clock.now()
         return {subject: self._score(state, now) for subject, state in sorted(self._states.items())}
+
+    async def events(self, subject: TrustSubject) -> list[Happening]:
+        """Return everything that counted for `subject` (for a parent: for its children), in the order of trust.
+
+        Raises:
+            StoreError: The store cannot be read, or a row is malformed.
+        """
+        family = sorted({subject, *self._children.get(subject, ())})
+        rows = await self._backend.rows_of([subject_hash(member) for member in family])
+        return sorted(map(read_row, rows), key=order)
 
     async def bulk_update_from_trace(
         self, trace: ExecutionTrace, signals: Iterable[TraceSignals], applied_seq: int

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from attrs import evolve
 
 from myclaw_core.trust.state import Component, SubjectState
 from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.canonical import digest_of
 from myclaw_core.types.trust import TrustSubject
 
 __all__ = ["HALF_LIFE_DAYS", "DecayedMean"]
@@ -16,14 +18,29 @@ HALF_LIFE_DAYS = 30.0
 _HALF_LIFE_S = HALF_LIFE_DAYS * 86_400
 
 
+SEED_WEIGHTS: Mapping[str, float] = {
+    "tool_success": 0.30,
+    "human_approval_rate": 0.25,
+    "cost_efficiency": 0.20,
+    "constitution_clean": 0.15,
+    "undo_rate": 0.10,
+}
+
+
 class DecayedMean:
     """Per component the mean x and its mass W: `a = 0.5^(dt/30 d)`, `W' = W·a + 1`, `x' = (x·W·a + s)/W'`.
 
     Priors are the first (x, W) of the same recurrence and fade with it. The approval rate moves only with samples in
     which a person was asked; a denied step that did not run moves nothing else.
+
+    Args:
+        weights: What each component weighs in the score, in all 1; those of seed 002 by default.
     """
 
-    id = "decayed_mean"
+    def __init__(self, weights: Mapping[str, float] = SEED_WEIGHTS) -> None:
+        self._weights = dict(weights)
+        own = "" if self._weights == SEED_WEIGHTS else f"/{digest_of(self._weights)[:12]}"
+        self.id = f"decayed_mean{own}"
 
     def initial(self, subject: TrustSubject) -> SubjectState:
         """Return the priors."""
@@ -53,15 +70,16 @@ class DecayedMean:
         )
 
     def score(self, state: SubjectState, now: datetime) -> float:
-        """Return the seeds' weighted sum, faded since the last sample that went well; 0 without one."""
+        """Return the weighted sum (seed 002 §4.2), faded since the last sample that went well; 0 without one."""
         if state.last_good is None:
             return 0.0
+        weights = self._weights
         total = (
-            0.30 * state.tool_success.mean
-            + 0.25 * state.human_approval_rate.mean
-            + 0.20 * state.cost_efficiency.mean
-            + 0.15 * state.constitution_clean.mean
-            + 0.10 * (1.0 - state.undo_rate.mean)
+            weights["tool_success"] * state.tool_success.mean
+            + weights["human_approval_rate"] * state.human_approval_rate.mean
+            + weights["cost_efficiency"] * state.cost_efficiency.mean
+            + weights["constitution_clean"] * state.constitution_clean.mean
+            + weights["undo_rate"] * (1.0 - state.undo_rate.mean)
         )
         return total * _share_left(state.last_good, now)
 

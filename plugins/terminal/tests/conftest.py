@@ -98,7 +98,9 @@ class Build:
         )
         return ApprovalCard(request=request, diff=diff, record=record)
 
-    def step(self, *effects: Effect, via: str = "grant", evidence: tuple[Evidence, ...] = (), **changes: Any) -> ActionStep:
+    def step(
+        self, *effects: Effect, via: str = "grant", evidence: tuple[Evidence, ...] = (), **changes: Any
+    ) -> ActionStep:
         """Return a done step that can be undone."""
         effects = effects or (self.effect(),)
         action = self.action(*effects)

@@ -77,7 +77,10 @@ class FixedDesk:
         """Ask as many questions as the message says."""
         build = load_build()
         count = int(text.split()[1])
-        cards = [build.card(f"Write file {n}", number=n, diff="+a\n-b\n", now=SystemClock().now()) for n in range(1, count + 1)]
+        cards = [
+            build.card(f"Write file {n}", number=n, diff="+a\n-b\n", now=SystemClock().now())
+            for n in range(1, count + 1)
+        ]
         self.channel.status(Status(phase="waiting"))
         await self.channel.ask(cards, self.submit)
         self.channel.notice(Text("asking is over"))

@@ -108,7 +108,7 @@ def _effect_lines(effects: tuple[Effect, ...], *, whole: bool) -> list[Line]:
     rows = []
     for effect in shown:
         target = short_target(effect.target)
-        rows.append(f"{effect.kind} {target if whole else cut(target, _VALUE_CHARS)} ({_spell(effect)})")
+        rows.append(f"{effect.kind} ({_spell(effect)}): {target if whole else cut(target, _VALUE_CHARS)}")
     if len(shown) < len(effects):
         rows.append(f"… {len(effects) - len(shown)} more; details shows all")
     return _labelled("to what", rows)

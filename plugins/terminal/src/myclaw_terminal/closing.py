@@ -6,7 +6,7 @@ from myclaw_core.policy.types import Evidence, PolicyDecision
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Outcome
 from myclaw_core.types.effect import worst_effect
 from myclaw_terminal.inert import cut, inert, short_target
-from myclaw_terminal.lines import Line
+from myclaw_terminal.lines import Line, Style
 
 __all__ = ["closing_lines"]
 
@@ -25,7 +25,7 @@ def closing_lines(trace: ExecutionTrace) -> list[Line]:
     lines = [_step_line(step) for step in trace.steps if not _only_read(step)]
     read = [step.tool_name for step in trace.steps if _only_read(step)]
     if read:
-        lines.insert(0, Line(f"done: {_counted(read)} (only read)", "dim"))
+        lines.insert(0, _said("done", f"{_counted(read)} (only read)", "dim"))
     if trace.outcome in _OUTCOMES:
         lines.append(Line(_OUTCOMES[trace.outcome], "warn"))
     if lines:
@@ -37,21 +37,22 @@ def _step_line(step: ActionStep) -> Line:
     what = f"{inert(step.tool_name)} {_target(step)}".rstrip()
     if step.error is not None:
         verb = "not done" if step.error.kind in ("denied", "validation") else "failed"
-        return Line(f"{verb}: {what} – {inert(step.error.message)}", "bad")
+        return _said(verb, f"{what} – {inert(step.error.message)}", "bad")
     if step.state == "intent":
-        return Line(f"outcome unknown: {what}{_undo(step)}", "bad")
+        return _said("outcome unknown", f"{what} ({_undo(step)})", "bad")
     if step.state != "done":
-        return Line(f"not done: {what}", "warn")
+        return _said("not done", what, "warn")
     if step.decision is not None and step.decision.via == "trust_promoted":
-        return Line(_by_itself(step, step.decision), "good")
-    return Line(f"done: {what}{_undo(step)}")
+        return _said("done by itself", _by_itself(step, step.decision), "good")
+    return _said("done", f"{what} ({_undo(step)})")
+
+
+def _said(verb: str, text: str, style: Style = "") -> Line:
+    return Line(text, style, label=f"{verb}:", indent=len(verb) + 2)
 
 
 def _by_itself(step: ActionStep, decision: PolicyDecision) -> str:
-    scope = _scope(step)
-    history = _history(decision)
-    undo = "undo: /undo" if step.undo_id else "cannot be undone"
-    return f"done by itself: {inert(step.tool_name)} {scope} – {history} ({_target(step)}; {undo})"
+    return f"{inert(step.tool_name)} {_scope(step)} – {_history(decision)} ({_target(step)}; {_undo(step)})"
 
 
 def _history(decision: PolicyDecision) -> str:
@@ -87,7 +88,7 @@ def _target(step: ActionStep) -> str:
 
 
 def _undo(step: ActionStep) -> str:
-    return " (undo: /undo)" if step.undo_id else " (cannot be undone)"
+    return "undo: /undo" if step.undo_id else "cannot be undone"
 
 
 def _only_read(step: ActionStep) -> bool:

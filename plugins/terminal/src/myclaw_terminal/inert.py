@@ -19,6 +19,7 @@ _BLANKS = frozenset(
 
 _PICTURES = {chr(code): chr(0x2400 + code) for code in range(0x20)} | {"\x7f": "␡"}
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
+_SLY_BLANKS = re.compile(r"^ +| +$| {2,}")
 _SUSPECT = re.compile(r"[^\n\t -~]")
 """Anything outside printable ASCII is looked at; the rest costs nothing."""
 
@@ -53,11 +54,11 @@ def cut(text: str, limit: int) -> str:
 
 
 def short_target(target: str) -> str:
-    """Return `target` inert, with the home folder written `~`."""
+    """Return `target` inert, with the home folder written `~` and blanks that could go unnoticed made visible."""
     home = str(Path.home())
     if target == home or target.startswith(home + "/"):
         target = "~" + target[len(home) :]
-    return inert(target)
+    return _SLY_BLANKS.sub(lambda found: "␠" * len(found[0]), inert(target))
 
 
 def _visible(char: str) -> str:

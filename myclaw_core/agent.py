@@ -1,0 +1,353 @@
+"""The agent put together: stores opened, crashes cleared up, tools and policy wired, turns run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+
+from attrs import field, frozen
+
+from myclaw_core.approval.gateway import Gateway
+from myclaw_core.budget.ledger import Ledger
+from myclaw_core.budget.prices import PriceTable
+from myclaw_core.clock import Clock, SystemClock, local_zone
+from myclaw_core.compose import configured_dispatcher, load_plugins
+from myclaw_core.config import Config
+from myclaw_core.constitution.engine import Constitution
+from myclaw_core.dispatch import Dispatcher
+from myclaw_core.errors import StoreError, UnavailableError
+from myclaw_core.events.keys import load_or_create_key
+from myclaw_core.events.log import EventLog
+from myclaw_core.events.types import PluginFault
+from myclaw_core.files.resolve import display_path
+from myclaw_core.paths import Home
+from myclaw_core.plugins import PluginSet
+from myclaw_core.policy.engine import Policy
+from myclaw_core.policy.forbidden import ForbiddenPlaces
+from myclaw_core.policy.never import NeverList
+from myclaw_core.policy.rates import RateBook, RateLimits
+from myclaw_core.redact import contains_secret, redact_value
+from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.output import OutputKeeper
+from myclaw_core.runtime.recovery import recover
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.turn import TurnResult, TurnRunner
+from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
+from myclaw_core.runtime.undoing import UndoLine, find_trace, undo_trace
+from myclaw_core.runtime.validation import ArgumentValidator
+from myclaw_core.trust.book import TrustBook
+from myclaw_core.trust.decayed_mean import DecayedMean
+from myclaw_core.trust.follower import TrustFollower
+from myclaw_core.trust.promotion import Promotion, judge
+from myclaw_core.trust.report import record_line
+from myclaw_core.trust.signals import extract
+from myclaw_core.trust.thresholds import Thresholds
+from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.effect import Effect
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject
+from myclaw_core.undo.blobs import BlobStore
+from myclaw_core.undo.journal import UndoJournal
+
+__all__ = ["Agent"]
+
+RECORD_ROOM_BYTES = 1 << 20
+"""Free bytes without which nothing is done: an action must not run that could not be recorded (law.3)."""
+
+_log = logging.getLogger("myclaw")
+
+
+@frozen(kw_only=True)
+class Agent:
+    """An opened agent; use it as `async with Agent.open(home) as agent`.
+
+    Attributes:
+        notices: What a person should know about the start: recovered turns, a record that is not whole.
+    """
+
+    home: Home
+    clock: Clock
+    services: Services
+    log: EventLog
+    book: TrustBook
+    dispatcher: Dispatcher
+    plugins: PluginSet
+    channels: Mapping[str, Channel]
+    follower: TrustFollower
+    faults: list[PluginFault]
+    notices: list[Text] = field(factory=list)
+
+    @staticmethod
+    @asynccontextmanager
+    async def open(
+        home: Home,
+        *,
+        clock: Clock | None = None,
+        plugins: PluginSet | None = None,
+        recover_turns: bool = True,
+    ) -> AsyncIterator[Agent]:
+        """Open everything below `home` and close it at the end.
+
+        Args:
+            clock: Time; the system's by default.
+            plugins: What to run with; what is installed by default.
+            recover_turns: Whether turns of dead processes are closed first; commands that only look leave them alone.
+
+        Raises:
+            MyclawError: Something is missing or damaged; one line says what to do.
+        """
+        faults: list[PluginFault] = []
+        clock = clock or SystemClock()
+        plugins = plugins or load_plugins(home)
+        dispatcher, config = configured_dispatcher(home, plugins, clock, faults.append)
+        home.create()
+        events = dispatcher.store("events", config.slots.events)
+        key = load_or_create_key(home.keys / "events.key")
+        log = EventLog(events, key, clock, anchor=home.state / "events.head")
+        await log.open()
+        try:
+            agent = await _assemble(
+                home=home, clock=clock, config=config, plugins=plugins, dispatcher=dispatcher, log=log, faults=faults
+            )
+            try:
+                await agent.start(recover_turns=recover_turns)
+                yield agent
+            finally:
+                await agent.stop()
+        finally:
+            await log.close()
+
+    @property
+    def standing_roots(self) -> tuple[str, ...]:
+        """Return the folders that are open in every run: the workspace and `[policy] roots`."""
+        configured = (os.path.realpath(Path(root).expanduser()) for root in self.services.config.policy.roots)
+        return tuple(dict.fromkeys((os.path.realpath(self.home.workspace), *configured)))
+
+    def require_model(self) -> None:
+        """Check that a model can be called.
+
+        Raises:
+            UnavailableError: None can; the line says what to set.
+        """
+        wanted = self.services.config.agent.provider
+        if self.services.provider is None:
+            raise UnavailableError(
+                f"no model: no plugin offers the provider {wanted!r} that [agent] names; see 'myclaw plugins list'"
+            )
+        missing = self.services.provider.missing()
+        if missing is not None:
+            raise UnavailableError(missing)
+
+    def channel(self, name: str) -> Channel:
+        """Return a channel by name.
+
+        Raises:
+            UnavailableError: No plugin offers it.
+        """
+        if name not in self.channels:
+            raise UnavailableError(f"no plugin offers the channel {name!r}; see 'myclaw plugins list'")
+        return self.channels[name]
+
+    async def run_turn(self, turn: Turn, channel: Channel, history: Sequence[Message]) -> TurnResult:
+        """Run one turn and let trust follow it."""
+        try:
+            return await TurnRunner(self.services, turn, channel, history).run()
+        finally:
+            await asyncio.shield(self._follow())
+
+    async def undo(self, turn: Turn, wanted: str = "") -> list[UndoLine]:
+        """Take back what a trace changed.
+
+        Args:
+            turn: The undo itself, recorded as a child of that trace.
+            wanted: Id of the trace or its beginning; the sender's last one that changed something by default.
+
+        Raises:
+            UsageError: There is no such trace.
+        """
+        from attrs import evolve
+
+        original = await find_trace(self.log, wanted, turn.sender)
+        lines = await undo_trace(self.services, evolve(turn, parent_trace_id=original.id), original)
+        await self._follow()
+        return lines
+
+    async def _follow(self) -> None:
+        try:
+            await self._record_faults()
+            await self.follower.catch_up()
+        except StoreError as error:
+            _log.error("trust could not follow the event log and will at the next start: %s", error)
+
+    async def start(self, *, recover_turns: bool) -> None:
+        """Check the record, clear up after crashes and let plugins prepare; `open` calls it."""
+        self.log.subscribe(self.dispatcher.event)
+        self.services.rates.load(await self.log.scan("rate"))
+        report = await self.log.verify_tail()
+        if not report.ok:
+            self.notices.append(Text("the event log is not whole: {problem}", {"problem": str(report.problem)}))
+        if recover_turns:
+            await self.services.ledger.recover()
+            for trace in await recover(self.log, self.services.gateway, self.clock, self.services.signals):
+                self.notices.append(_interrupted(trace))
+        await self._follow()
+        if not self.book.sound:
+            self.notices.append(Text("trust is off, everything asks: {problem}", {"problem": str(self.book.problem)}))
+        await self.dispatcher.startup()
+        await self._record_faults()
+
+    async def _record_faults(self) -> None:
+        """Write down what plugins did wrong since the last time."""
+        if not self.faults:
+            return
+        told = tuple(self.faults)
+        self.faults.clear()
+        async with self.log.transaction() as tx:
+            for fault in told:
+                await tx.append(fault)
+
+    async def stop(self) -> None:
+        """Let plugins and the provider free what they took; `open` calls it."""
+        await self.dispatcher.shutdown()
+        if self.services.provider is not None:
+            await self.services.provider.close()
+        await self.book.close()
+        await self.log.checkpoint()
+
+
+async def _assemble(
+    *,
+    home: Home,
+    clock: Clock,
+    config: Config,
+    plugins: PluginSet,
+    dispatcher: Dispatcher,
+    log: EventLog,
+    faults: list[PluginFault],
+) -> Agent:
+    """Wire the parts; the event log is open already."""
+    thresholds = Thresholds(dispatcher.threshold, display_path(_real(home.workspace)))
+    book = TrustBook(
+        dispatcher.store("trust", config.slots.trust),
+        load_or_create_key(home.keys / "trust.key"),
+        clock,
+        anchor=home.state / "trust.head",
+        estimator=DecayedMean(config.trust.weights),
+        thresholds=thresholds,
+    )
+    await book.open()
+
+    def promotion(effect: Effect, action: PlannedAction, now: datetime) -> Promotion:
+        threshold = thresholds.for_effect(effect.effect_class, effect.reversibility)
+        return judge(effect, action, book, threshold, now)
+
+    def signals(trace: ExecutionTrace) -> Sequence[TraceSignals]:
+        return extract(trace, dispatcher.signals)
+
+    def record_of(subject: TrustSubject) -> str:
+        now = clock.now()
+        return record_line(subject, book.view(subject, now), now)
+
+    tools = dispatcher.tools()
+    places = ForbiddenPlaces(
+        home,
+        Path.home(),
+        config.policy.forbidden_paths,
+        config.policy.forbidden_hosts,
+        config.policy.allowed_hosts,
+    )
+    ledger = Ledger(
+        log,
+        clock,
+        soft_eur=config.budget.soft_eur,
+        hard_eur=config.budget.hard_eur,
+        usd_per_eur=config.budget.usd_per_eur,
+        prices=PriceTable(config.budget.prices),
+        zone=local_zone(),
+    )
+    rates = RateBook(
+        RateLimits(
+            class_per_minute=config.policy.per_minute_per_class,
+            class_per_day=config.policy.per_day_per_class,
+            sender_per_minute=config.policy.per_minute_per_sender,
+        )
+    )
+    never = NeverList()
+    never.load(await log.scan("never"))
+    policy = Policy(
+        tools=tools,
+        constitution=Constitution(),
+        gates=dispatcher.check,
+        promotion=promotion,
+        budget=ledger,
+        recordable=lambda: _why_unrecordable(home),
+        redact=redact_value,
+        rates=rates,
+        never=never,
+        places=places,
+        clock=clock,
+        home=home,
+        user_home=Path.home(),
+    )
+    services = Services(
+        clock=clock,
+        config=config,
+        log=log,
+        ledger=ledger,
+        gateway=Gateway(
+            log, clock, reading_pause_s=config.approval.reading_pause_s, expires_s=config.approval.expires_s
+        ),
+        rates=rates,
+        policy=policy,
+        tools=tools,
+        validator=ArgumentValidator(tools),
+        provider=dispatcher.models().get(config.agent.provider),
+        journal=UndoJournal(BlobStore(home.undo, config.limits.undo_cap_bytes), clock, masked=contains_secret),
+        outputs=OutputKeeper(home.outputs, config.limits.output_bytes),
+        forbidden=lambda real: places.path(real) is not None,
+        signals=signals,
+        record_of=record_of,
+        plugins=plugins.active,
+    )
+    return Agent(
+        home=home,
+        clock=clock,
+        services=services,
+        log=log,
+        book=book,
+        dispatcher=dispatcher,
+        plugins=plugins,
+        channels=dispatcher.channels(),
+        follower=TrustFollower(log, book),
+        faults=faults,
+    )
+
+
+def _real(path: Path) -> str:
+    return os.path.realpath(path)
+
+
+def _why_unrecordable(home: Home) -> Text | None:
+    """Return why the record could not be written now, or `None`."""
+    try:
+        room = os.statvfs(home.state)
+    except OSError as error:
+        return Text("{folder} cannot be reached: {reason}", {"folder": str(home.state), "reason": str(error.strerror)})
+    if room.f_bavail * room.f_frsize < RECORD_ROOM_BYTES:
+        return Text("no room is left in {folder} for the record; free some space", {"folder": str(home.state)})
+    return None
+
+
+def _interrupted(trace: ExecutionTrace) -> Text:
+    unknown = sum(step.state == "intent" for step in trace.steps)
+    return Text(
+        "an earlier turn was interrupted (trace {trace}): {n} of its actions have an unknown outcome; "
+        "/undo {trace} takes back what can be",
+        {"trace": str(trace.id)[:13], "n": unknown},
+    )

@@ -1,0 +1,102 @@
+"""What can be typed: commands, options and their help."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+__all__ = ["build_parser", "parse"]
+
+_DESCRIPTION = "A single-user home agent whose autonomy is earned, recorded and revocable."
+_EPILOG = "Exit codes: 0 fine, 1 found problems, 2 usage, 3 unavailable. Docs: the docs folder of the repository."
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the parsed arguments; `command` names what to run, `chat` where none is given."""
+    return build_parser().parse_args(list(arguments))
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the whole parser."""
+    parser = argparse.ArgumentParser(prog="myclaw", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    _add_run_options(parser)
+    parser.set_defaults(command="chat")
+    commands = parser.add_subparsers(metavar="COMMAND")
+
+    ask = commands.add_parser("ask", help="run one message as a turn and leave")
+    ask.add_argument("text", nargs="+", help="the message")
+    _add_run_options(ask, inherit=True)
+    ask.add_argument("--json", action="store_true", help="print the trace's summary as JSON instead of the answer")
+    ask.set_defaults(command="ask")
+
+    demo = commands.add_parser("demo", help="show the engine at work: no key, no network, nothing of yours touched")
+    demo.set_defaults(command="demo")
+
+    _add_trust(commands)
+    _add_policy(commands)
+    _add_audit(commands)
+    _add_plugins(commands)
+    return parser
+
+
+def _add_run_options(parser: argparse.ArgumentParser, *, inherit: bool = False) -> None:
+    """Add the options of a run; a subcommand inherits what stood before its name."""
+    unset: object = argparse.SUPPRESS if inherit else None
+    parser.add_argument(
+        "--root",
+        action="append",
+        default=argparse.SUPPRESS if inherit else [],
+        metavar="DIR",
+        help="open this folder for the run",
+    )
+    parser.add_argument(
+        "--level", choices=("read_only", "supervised", "full"), default=unset, help="autonomy level of the run"
+    )
+
+
+def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    trust = commands.add_parser("trust", help="what has been earned, by whom and for what")
+    verbs = trust.add_subparsers(metavar="VERB", required=True)
+    listing = verbs.add_parser("list", help="every subject with its score")
+    _add_json(listing)
+    listing.set_defaults(command="trust list")
+    show = verbs.add_parser("show", help="one subject in full")
+    show.add_argument("subject", help="ACTOR, or ACTOR and class as 'fs_write fs_write:~/notes/*'", nargs="+")
+    _add_json(show)
+    show.set_defaults(command="trust show")
+
+
+def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    policy = commands.add_parser("policy", help="what would be decided")
+    verbs = policy.add_subparsers(metavar="VERB", required=True)
+    check = verbs.add_parser("check", help="read tool calls as JSON lines on stdin, print decisions; runs nothing")
+    check.add_argument("--explain", action="store_true", help="print each decision for people")
+    _add_run_options(check, inherit=True)
+    check.set_defaults(command="policy check")
+
+
+def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    audit = commands.add_parser("audit", help="what happened")
+    verbs = audit.add_subparsers(metavar="VERB", required=True)
+    show = verbs.add_parser("show", help="one trace, step by step with each decision's reason")
+    show.add_argument("trace", nargs="?", default="", help="id or its beginning; the newest trace by default")
+    _add_json(show)
+    show.set_defaults(command="audit show")
+    verify = verbs.add_parser("verify", help="check the chain of the event log and of the trust store")
+    _add_json(verify)
+    verify.set_defaults(command="audit verify")
+
+
+def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    plugins = commands.add_parser("plugins", help="what is installed and in which state")
+    _add_json(plugins)
+    plugins.set_defaults(command="plugins list")
+    verbs = plugins.add_subparsers(metavar="VERB")
+    listing = verbs.add_parser("list", help="every plugin with its state and what to do")
+    _add_json(listing)
+    listing.set_defaults(command="plugins list")
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")

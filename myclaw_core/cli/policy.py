@@ -1,0 +1,108 @@
+"""`myclaw policy check`: tool calls as JSON lines in, decisions as JSON lines out; nothing is run."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from myclaw_core.errors import UsageError
+from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy
+
+if TYPE_CHECKING:
+    from myclaw_core.agent import Agent
+    from myclaw_core.policy.types import PolicyDecision
+
+__all__ = ["run"]
+
+_KEYS = frozenset({"tool", "args", "sender", "autonomy", "text", "tainted", "cwd"})
+LINE_LIMIT_CHARS = 4_000_000
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge every line of stdin; 1 where a line could not be read."""
+    return asyncio.run(_run(args))
+
+
+async def _run(args: argparse.Namespace) -> int:
+    from myclaw_core.agent import Agent
+    from myclaw_core.cli.talk import open_roots
+    from myclaw_core.paths import Home
+    from myclaw_core.policy.report import decision_json, explain
+
+    roots = open_roots(args.root)
+    bad = 0
+    async with Agent.open(Home.find(), recover_turns=False) as agent:
+        for number, raw in enumerate(sys.stdin.buffer, start=1):
+            if not raw.strip():
+                continue
+            try:
+                decision = await _judge(agent, _read(raw), roots, args.level)
+            except UsageError as error:
+                bad += 1
+                print(json.dumps({"line": number, "error": str(error)}, ensure_ascii=False))
+                continue
+            print(explain(decision) if args.explain else json.dumps(decision_json(decision), ensure_ascii=False))
+    return 1 if bad else 0
+
+
+def _read(raw: bytes) -> Mapping[str, Any]:
+    """Return one line as an object.
+
+    Raises:
+        UsageError: It is none, or holds a key that is not known.
+    """
+    if len(raw) > LINE_LIMIT_CHARS:
+        raise UsageError(f"the line is longer than {LINE_LIMIT_CHARS} bytes")
+    try:
+        value = json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"not a JSON line: {str(error)[:200]}") from None
+    if not isinstance(value, dict):
+        raise UsageError("not a JSON object")
+    if unknown := sorted(set(value) - _KEYS):
+        raise UsageError(f"unknown keys {unknown}; known are {sorted(_KEYS)}")
+    if not isinstance(value.get("tool"), str) or not isinstance(value.get("args", {}), dict):
+        raise UsageError('a line is {"tool": NAME, "args": {…}, "sender": …, "autonomy": …}')
+    return value
+
+
+async def _judge(agent: Agent, line: Mapping[str, Any], roots: tuple[str, ...], level: str | None) -> PolicyDecision:
+    from myclaw_core.policy.types import Situation
+    from myclaw_core.runtime.types import ExecutionTrace, ToolCall
+
+    autonomy = _autonomy(line.get("autonomy", level or agent.services.config.agent.level))
+    sender = _text(line, "sender", "cli:me")
+    trace = ExecutionTrace(
+        id=agent.clock.new_id(),
+        session_id="check",
+        channel=sender.partition(":")[0],
+        sender=sender,
+        autonomy=autonomy,
+        started_at=agent.clock.now(),
+    )
+    situation = Situation(
+        roots=(*agent.standing_roots, *roots),
+        cwd=_text(line, "cwd", roots[0] if roots else str(agent.home.workspace)),
+        typed_text=_text(line, "text", ""),
+        tainted=line.get("tainted") is True,
+    )
+    call = ToolCall(id="check", tool=line["tool"], args=line.get("args", {}))
+    return await agent.services.policy.evaluate(call, trace, sender, autonomy, situation)
+
+
+def _autonomy(value: object) -> Autonomy:
+    for level in AUTONOMY_LEVELS:
+        if value == level:
+            return level
+    raise UsageError(f"autonomy is one of {', '.join(AUTONOMY_LEVELS)}")
+
+
+def _text(line: Mapping[str, Any], key: str, default: str) -> str:
+    value = line.get(key, default)
+    if not isinstance(value, str):
+        raise UsageError(f"{key} must be text")
+    return value

@@ -1,0 +1,58 @@
+"""Runs a parsed command and turns every error a person can mend into one line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from myclaw_core.errors import MyclawError
+
+__all__ = ["run_command"]
+
+
+def run_command(args: argparse.Namespace) -> int:
+    """Run the command that `args` names and return its exit code."""
+    if getattr(args, "version", False):
+        from myclaw_core import __version__
+
+        print(f"myclaw {__version__}")
+        return 0
+    try:
+        return _dispatch(args)
+    except MyclawError as error:
+        print(f"myclaw: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("myclaw: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _dispatch(args: argparse.Namespace) -> int:
+    command: str = args.command
+    if command in {"chat", "ask"}:
+        from myclaw_core.cli import talk
+
+        return talk.run(args)
+    if command == "demo":
+        from myclaw_core.cli import demo
+
+        return demo.run(args)
+    if command.startswith("trust "):
+        from myclaw_core.cli import trust
+
+        return trust.run(args)
+    if command == "policy check":
+        from myclaw_core.cli import policy
+
+        return policy.run(args)
+    if command.startswith("audit "):
+        from myclaw_core.cli import audit
+
+        return audit.run(args)
+    from myclaw_core.cli import plugins
+
+    return plugins.run(args)

@@ -1,0 +1,49 @@
+"""Puts plugins and configuration together: what is on, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from myclaw_core.clock import Clock
+from myclaw_core.config import Config, disabled_plugins, load_config
+from myclaw_core.dispatch import Dispatcher
+from myclaw_core.events.types import PluginFault
+from myclaw_core.host import Host
+from myclaw_core.paths import Home
+from myclaw_core.plugins import PluginSet
+from myclaw_core.plugins import load_plugins as load_installed
+
+__all__ = ["configured_dispatcher", "load_plugins"]
+
+
+def load_plugins(home: Home) -> PluginSet:
+    """Return the installed plugins, those that the configuration leaves on loaded.
+
+    Raises:
+        ConfigError: The configuration cannot be read.
+    """
+    return load_installed(disabled_plugins(home.config_file))
+
+
+def configured_dispatcher(
+    home: Home, plugins: PluginSet, clock: Clock, on_fault: Callable[[PluginFault], None]
+) -> tuple[Dispatcher, Config]:
+    """Return the caller of hooks and the checked configuration.
+
+    Raises:
+        ConfigError: Something in the configuration is not known or not valid.
+    """
+    config = Config()
+
+    def host_for(plugin: str) -> Host:
+        return Host(
+            plugin=plugin,
+            config=config.sections.get(plugin, {}),
+            home=home,
+            clock=clock,
+            emit=lambda line: on_fault(PluginFault(plugin=plugin, hook="emit", detail=line)),
+        )
+
+    dispatcher = Dispatcher(plugins, clock, on_fault, host_for=host_for)
+    config = load_config(home.config_file, dispatcher.config(), idle=plugins.idle)
+    return dispatcher, config

@@ -1,0 +1,208 @@
+"""Plans and runs one tool call: undo record first, intent second, action third, result last."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve, frozen
+
+from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure
+from myclaw_core.files.access import PinnedFiles
+from myclaw_core.policy.types import PolicyDecision
+from myclaw_core.redact import redact_text
+from myclaw_core.runtime.recorder import TraceRecorder
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.storable import masked_args, storable_text
+from myclaw_core.runtime.tool import PlannedChange, Tool, ToolContext
+from myclaw_core.runtime.types import ActionStep, ToolCall, ToolError, ToolResult, Turn
+from myclaw_core.types.effect import Effect
+from myclaw_core.types.text import Text
+from myclaw_core.undo.diff import preview
+from myclaw_core.undo.journal import planned_states
+from myclaw_core.undo.types import PathState, UndoRecord
+
+__all__ = ["Executor", "PlanFailedError", "Planned"]
+
+
+@frozen(kw_only=True)
+class Planned:
+    """What a call would change.
+
+    Attributes:
+        changes: The tool's plan; empty for a tool without one.
+        diff: The plan for people.
+        irreversible: Why it could not be undone, or `None`.
+    """
+
+    changes: tuple[PlannedChange, ...] = ()
+    diff: str = ""
+    irreversible: Text | None = None
+
+
+class PlanFailedError(MyclawError):
+    """Raised when a call cannot work as it stands; carried to the model without asking anybody."""
+
+    def __init__(self, error: ToolError) -> None:
+        self.error = error
+        super().__init__(error.message)
+
+
+class Executor:
+    """Runs the judged calls of one turn.
+
+    Args:
+        services: The agent's parts.
+        turn: The turn, for its working folder.
+        recorder: Books intents and results.
+    """
+
+    def __init__(self, services: Services, turn: Turn, recorder: TraceRecorder) -> None:
+        self._services = services
+        self._turn = turn
+        self._recorder = recorder
+
+    async def plan(self, call: ToolCall, decision: PolicyDecision) -> Planned:
+        """Return what the call would change; nothing is changed.
+
+        Raises:
+            PlanFailedError: It cannot be done (a missing file, a folder where a file is expected …).
+        """
+        tool = self._services.tools[call.tool]
+        if tool.plan is None:
+            return Planned()
+        context = self._context(decision.effects, {})
+        try:
+            changes = await asyncio.to_thread(tool.plan, call.args, context)
+            irreversible = await asyncio.to_thread(self._services.journal.undoable, changes, self._turn.cwd)
+            diff = await asyncio.to_thread(preview, changes, self._turn.cwd)
+        except Exception as error:
+            raise PlanFailedError(_tool_error(tool, error)) from error
+        return Planned(changes=changes, diff=diff, irreversible=irreversible)
+
+    async def execute(self, call: ToolCall, step: ActionStep, planned: Planned | None) -> ActionStep:
+        """Run the call and return the finished step.
+
+        Raises:
+            StoreError: The intent could not be recorded; nothing was run.
+            asyncio.CancelledError: The turn was cancelled; what the tool did until then is recorded.
+        """
+        tool = self._services.tools[call.tool]
+        try:
+            changes, undo = await self._prepare(tool, call, step, planned)
+        except PlanFailedError as failure:
+            return await self._end(evolve(step, state="failed", error=failure.error))
+        step = await self._recorder.intended(step, undo)
+        journalled = planned_states(undo) if undo else {}
+        context = self._context(step.effects, journalled, changes)
+        started_s = self._services.clock.monotonic()
+        running = asyncio.ensure_future(_call(tool, call.args, context))
+        try:
+            async with self._services.clock.timeout(tool.timeout_s):
+                result = await asyncio.shield(running)
+            finished = evolve(step, state="done", exec_result=self._fit(result, step))
+        except asyncio.CancelledError:
+            await self._end_cancelled(tool, step, running, started_s)
+            raise
+        except Exception as error:
+            running.cancel()
+            finished = evolve(step, state="failed", error=_tool_error(tool, error))
+        return await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)))
+
+    async def _prepare(
+        self, tool: Tool, call: ToolCall, step: ActionStep, planned: Planned | None
+    ) -> tuple[tuple[PlannedChange, ...], UndoRecord | None]:
+        """Plan again, compare with what was judged and shown, and put the bytes of before aside."""
+        if tool.plan is None or planned is None or step.decision is None:
+            return (), None
+        fresh = await self.plan(call, step.decision)
+        if fresh.diff != planned.diff or fresh.changes != planned.changes:
+            message = "what it would change is no longer what was judged; it was not done, look again"
+            raise PlanFailedError(ToolError(kind="denied", message=message, retryable=True))
+        if planned.irreversible is not None:
+            return fresh.changes, None
+        try:
+            undo = await asyncio.to_thread(self._record_undo, tool, step, fresh.changes)
+        except (MyclawError, OSError) as error:
+            message = f"the undo record could not be written, so it was not done: {error}"
+            raise PlanFailedError(ToolError(kind="unavailable", message=message)) from error
+        return fresh.changes, undo
+
+    def _record_undo(self, tool: Tool, step: ActionStep, changes: tuple[PlannedChange, ...]) -> UndoRecord:
+        return self._services.journal.record(
+            undo_id=self._services.clock.new_id(),
+            tool_name=tool.name,
+            plan=changes,
+            cwd=self._turn.cwd,
+            trace_id=self._recorder.trace.id,
+            step_index=step.index,
+        )
+
+    def _context(
+        self,
+        effects: tuple[Effect, ...],
+        journalled: Mapping[str, PathState],
+        plan: tuple[PlannedChange, ...] = (),
+    ) -> ToolContext:
+        files = PinnedFiles(
+            effects=effects, cwd=self._turn.cwd, forbidden=self._services.forbidden, journalled=journalled
+        )
+        return ToolContext(files=files, effects=effects, clock=self._services.clock, cwd=self._turn.cwd, plan=plan)
+
+    def _fit(self, result: ToolResult, step: ActionStep) -> ToolResult:
+        masked = evolve(result, text=redact_text(storable_text(result.text)), data=masked_args(result.data))
+        return self._services.outputs.fit(masked, self._recorder.trace.id, step.index)
+
+    async def _end_cancelled(
+        self, tool: Tool, step: ActionStep, running: asyncio.Future[ToolResult], started_s: float
+    ) -> None:
+        """Stop the tool, wait until it has really stopped, and record what came of it."""
+        if inspect.iscoroutinefunction(tool.run):
+            running.cancel()
+        try:
+            result = await running
+            finished = evolve(step, state="done", exec_result=self._fit(result, step))
+        except (Exception, asyncio.CancelledError) as error:
+            message = "cancelled" if isinstance(error, asyncio.CancelledError) else str(error)
+            finished = evolve(step, state="failed", error=ToolError(kind="exception", message=message))
+        await self._recorder.ended(evolve(finished, wall_time_ms=self._ms_since(started_s)))
+
+    async def _end(self, step: ActionStep) -> ActionStep:
+        await self._recorder.ended(step)
+        return step
+
+    def _ms_since(self, started_s: float) -> int:
+        return round((self._services.clock.monotonic() - started_s) * 1000)
+
+
+async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
+    """Call a tool's body; a plain function runs in a thread so that the loop goes on."""
+    if inspect.iscoroutinefunction(tool.run):
+        result = await tool.run(args, context)
+    else:
+        result = await asyncio.to_thread(tool.run, args, context)
+        if inspect.isawaitable(result):
+            result = await result
+    if not isinstance(result, ToolResult):
+        raise ToolFailure(f"tool {tool.name} returned no ToolResult; report it to the plugin {tool.plugin!r}")
+    return result
+
+
+def _tool_error(tool: Tool, error: BaseException) -> ToolError:
+    """Return the one line that the model and the person read about a tool's failure."""
+    if isinstance(error, TimeoutError):
+        return ToolError(kind="timeout", message=f"{tool.name} took longer than {tool.timeout_s:g} s", retryable=True)
+    if isinstance(error, EffectChangedError):
+        return ToolError(kind="denied", message=_line(error))
+    if isinstance(error, StoreError):
+        return ToolError(kind="unavailable", message=_line(error))
+    retryable = isinstance(error, ToolFailure) and error.retryable
+    return ToolError(kind="exception", message=_line(error), retryable=retryable)
+
+
+def _line(error: BaseException) -> str:
+    """Return an exception as one recordable line; what is not the core's own error names its type."""
+    text = str(error) if isinstance(error, MyclawError) else f"{type(error).__name__}: {error}"
+    return redact_text(storable_text(" ".join(text.split())[:2000]))

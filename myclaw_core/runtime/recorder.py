@@ -1,0 +1,211 @@
+"""Writes one trace into the event log as it grows: each step of its life is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from attrs import evolve
+
+from myclaw_core import codec
+from myclaw_core.approval.gateway import Gateway
+from myclaw_core.budget.ledger import Ledger, Reservation
+from myclaw_core.budget.owner import this_process
+from myclaw_core.clock import Clock
+from myclaw_core.constitution.types import ViolationReport
+from myclaw_core.events.log import EventLog, LogTransaction
+from myclaw_core.events.types import (
+    Event,
+    ModelCalled,
+    StepDecided,
+    StepEnded,
+    StepIntended,
+    TraceClosed,
+    TurnStarted,
+)
+from myclaw_core.policy.rates import RateBook
+from myclaw_core.runtime.types import (
+    ActionStep,
+    ExecutionTrace,
+    Message,
+    ModelCall,
+    Outcome,
+    PluginVersion,
+    Turn,
+    Usage,
+)
+from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.text import Text
+from myclaw_core.undo.types import UndoRecord
+
+__all__ = [
+    "LAST_KIND",
+    "TURN_KIND",
+    "UNDO_KIND",
+    "TraceRecorder",
+    "close_in",
+    "new_trace",
+    "undo_key",
+]
+
+TURN_KIND = "turn"
+UNDO_KIND = "undo"
+LAST_KIND = "last"
+
+
+def new_trace(turn: Turn, plugins: Sequence[PluginVersion], config_digest: str) -> ExecutionTrace:
+    """Return the empty trace of a turn."""
+    return ExecutionTrace(
+        id=turn.id,
+        session_id=turn.session_id,
+        channel=turn.channel,
+        sender=turn.sender,
+        autonomy=turn.autonomy,
+        started_at=turn.received_at,
+        plugins=list(plugins),
+        config_digest=config_digest,
+        parent_trace_id=turn.parent_trace_id,
+    )
+
+
+def undo_key(trace_id: UUID, step_index: int) -> str:
+    """Return the key of a step's undo record; keys of one trace sort by step."""
+    return f"{trace_id}/{step_index:06d}"
+
+
+class TraceRecorder:
+    """Books one turn.
+
+    Args:
+        trace: The growing trace; only this class changes it.
+        rates: Counts every executed side effect, in the same transaction as its intent.
+    """
+
+    def __init__(
+        self,
+        *,
+        log: EventLog,
+        clock: Clock,
+        ledger: Ledger,
+        gateway: Gateway,
+        rates: RateBook,
+        trace: ExecutionTrace,
+    ) -> None:
+        self._log = log
+        self._clock = clock
+        self._ledger = ledger
+        self._gateway = gateway
+        self._rates = rates
+        self._started_s = clock.monotonic()
+        self.trace = trace
+
+    async def start(self, turn: Turn) -> None:
+        """Record that the turn began and which process runs it."""
+        message = Message(role="user", text=turn.text)
+        owner = this_process().encode()
+        async with self._log.transaction() as tx:
+            await tx.put(TURN_KIND, str(turn.id), owner)
+            await tx.append(
+                TurnStarted(
+                    trace_id=turn.id,
+                    turn=turn,
+                    plugins=tuple(self.trace.plugins),
+                    config_digest=self.trace.config_digest,
+                )
+            )
+        self.trace.messages.append(message)
+
+    async def model_called(
+        self, call: ModelCall, message: Message | None, reservation: Reservation, usage: Usage | None
+    ) -> tuple[Text, ...]:
+        """Settle a model call and record it in one transaction; return budget notices to show.
+
+        Args:
+            usage: Tokens as the provider counted them, `None` where the call failed before it answered.
+        """
+        async with self._log.transaction() as tx:
+            booked = await self._ledger.settle(tx, reservation, usage)
+            call = evolve(call, cost_usd=booked.cost_usd, cost_eur=booked.cost_eur)
+            await tx.append(ModelCalled(trace_id=self.trace.id, call=call, message=message))
+        self.trace.model_calls.append(call)
+        self.trace.cost_usd += booked.cost_usd
+        self.trace.cost_tokens += call.usage.input_tokens + call.usage.cached_tokens + call.usage.output_tokens
+        if message is not None:
+            self.trace.messages.append(message)
+            self.trace.tool_calls.extend(message.tool_calls)
+        return tuple(booked.notices)
+
+    async def decided(self, steps: Sequence[ActionStep]) -> None:
+        """Record freshly judged steps together."""
+        async with self._log.transaction() as tx:
+            for step in steps:
+                await tx.append(StepDecided(trace_id=self.trace.id, step=step))
+        self.trace.steps.extend(steps)
+
+    async def intended(self, step: ActionStep, undo: UndoRecord | None) -> ActionStep:
+        """Consume the approval, count the rate, keep the undo record and record the intent: one transaction.
+
+        Raises:
+            StoreError: The approval is not open any more, or the log cannot be written; nothing may run then.
+        """
+        counted = self._rates.count(self.trace.sender, _side_effect_classes(step), self._clock.now())
+        async with self._log.transaction() as tx:
+            if step.approval_id is not None:
+                await self._gateway.consume(tx, step.approval_id)
+            await _put_all(tx, "rate", counted)
+            if undo is not None:
+                await tx.put(UNDO_KIND, undo_key(self.trace.id, step.index), codec.dumps(undo))
+            await tx.append(
+                StepIntended(trace_id=self.trace.id, step_index=step.index, approval_id=step.approval_id, undo=undo)
+            )
+        return self._replace(evolve(step, state="intent", undo_id=undo.id if undo else None))
+
+    async def ended(self, step: ActionStep, violation: ViolationReport | None = None) -> None:
+        """Record how a step ended."""
+        await self._append(StepEnded(trace_id=self.trace.id, step=step))
+        self._replace(step)
+        if violation is not None:
+            self.trace.violations.append(violation)
+
+    async def close(self, outcome: Outcome, signals: Sequence[TraceSignals]) -> None:
+        """Close the trace for good; from this record on it counts for trust."""
+        self.trace.outcome = outcome
+        self.trace.wall_time_ms = round((self._clock.monotonic() - self._started_s) * 1000)
+        if self.trace.closed_at is None:
+            self.trace.closed_at = self._clock.now()
+        async with self._log.transaction() as tx:
+            await close_in(tx, self.trace, signals)
+
+    async def _append(self, event: Event) -> None:
+        async with self._log.transaction() as tx:
+            await tx.append(event)
+
+    def _replace(self, step: ActionStep) -> ActionStep:
+        for position, known in enumerate(self.trace.steps):
+            if known.index == step.index:
+                self.trace.steps[position] = step
+                return step
+        self.trace.steps.append(step)
+        return step
+
+
+async def close_in(tx: LogTransaction, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:
+    """Close a trace inside `tx`; one that changed something becomes its sender's last, for `/undo`."""
+    await tx.delete(TURN_KIND, str(trace.id))
+    if any(step.state in {"intent", "done", "failed"} and _changed_something(step) for step in trace.steps):
+        await tx.put(LAST_KIND, trace.sender, str(trace.id).encode())
+    await tx.append(TraceClosed(trace_id=trace.id, trace=trace, signals=tuple(signals)))
+
+
+def _changed_something(step: ActionStep) -> bool:
+    return step.undo_id is not None or (step.exec_result is not None and bool(_side_effect_classes(step)))
+
+
+def _side_effect_classes(step: ActionStep) -> tuple[str, ...]:
+    return tuple(effect.effect_class for effect in step.effects if effect.is_side_effect)
+
+
+async def _put_all(tx: LogTransaction, kind: str, records: Mapping[str, bytes] | Sequence[Any]) -> None:
+    for key, value in dict(records).items():
+        await tx.put(kind, key, value)

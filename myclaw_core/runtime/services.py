@@ -1,0 +1,67 @@
+"""What a turn works with: one frozen bag of the agent's parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from attrs import frozen
+
+from myclaw_core.approval.gateway import Gateway
+from myclaw_core.budget.ledger import Ledger
+from myclaw_core.clock import Clock
+from myclaw_core.config import Config
+from myclaw_core.events.log import EventLog
+from myclaw_core.policy.engine import Policy
+from myclaw_core.policy.rates import RateBook
+from myclaw_core.runtime.model import ModelProvider
+from myclaw_core.runtime.output import OutputKeeper
+from myclaw_core.runtime.recorder import TraceRecorder
+from myclaw_core.runtime.tool import Tool
+from myclaw_core.runtime.types import ExecutionTrace, PluginVersion
+from myclaw_core.runtime.validation import ArgumentValidator
+from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.trust import TrustSubject
+from myclaw_core.undo.journal import UndoJournal
+
+__all__ = ["Services"]
+
+
+@frozen(kw_only=True)
+class Services:
+    """The parts of one agent that turns share.
+
+    Attributes:
+        tools: Registry by name.
+        forbidden: Whether a real path may never be touched.
+        signals: What a finished trace says about its subjects.
+        record_of: How a subject has done so far, as one line for people.
+        plugins: Active plugins with versions.
+    """
+
+    clock: Clock
+    config: Config
+    log: EventLog
+    ledger: Ledger
+    gateway: Gateway
+    rates: RateBook
+    policy: Policy
+    tools: Mapping[str, Tool]
+    validator: ArgumentValidator
+    provider: ModelProvider | None
+    journal: UndoJournal
+    outputs: OutputKeeper
+    forbidden: Callable[[str], bool]
+    signals: Callable[[ExecutionTrace], Sequence[TraceSignals]]
+    record_of: Callable[[TrustSubject], str]
+    plugins: Sequence[PluginVersion]
+
+    def recorder(self, trace: ExecutionTrace) -> TraceRecorder:
+        """Return what books one new trace."""
+        return TraceRecorder(
+            log=self.log,
+            clock=self.clock,
+            ledger=self.ledger,
+            gateway=self.gateway,
+            rates=self.rates,
+            trace=trace,
+        )

@@ -1,0 +1,256 @@
+"""The tool calls of one model message: judged first, asked together, then executed in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import define, evolve, frozen
+
+from myclaw_core.approval.gateway import Question
+from myclaw_core.constitution.types import ViolationReport
+from myclaw_core.policy.types import PolicyDecision, Situation
+from myclaw_core.redact import redact_text
+from myclaw_core.runtime.channel import Channel, Status
+from myclaw_core.runtime.executor import Executor, PlanFailedError, Planned
+from myclaw_core.runtime.loops import LoopDetector
+from myclaw_core.runtime.prompt import outside_block
+from myclaw_core.runtime.recorder import TraceRecorder
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.storable import masked_args
+from myclaw_core.runtime.types import ActionStep, Message, ToolCall, ToolError, Turn
+from myclaw_core.types.action import PURE_CLASS
+from myclaw_core.types.canonical import digest_of
+from myclaw_core.types.effect import Verdict
+from myclaw_core.types.text import Text
+
+__all__ = ["CallsOutcome", "StepRunner"]
+
+_STRICTNESS: dict[Verdict, int] = {"allow": 0, "approve_required": 1, "deny": 2}
+
+
+@frozen(kw_only=True)
+class CallsOutcome:
+    """What became of the calls of one message.
+
+    Attributes:
+        messages: One tool message a call, in order.
+        invalid: Whether a call failed validation.
+        loop: What repeats, if the turn goes in circles.
+    """
+
+    messages: tuple[Message, ...]
+    invalid: bool
+    loop: str | None
+
+
+@define(kw_only=True)
+class _Judged:
+    """One call on its way; `error` ends it without running."""
+
+    call: ToolCall
+    step: ActionStep
+    planned: Planned | None = None
+    error: ToolError | None = None
+    violation: ViolationReport | None = None
+
+
+class StepRunner:
+    """Runs the calls of one turn.
+
+    Args:
+        services: The agent's parts.
+        recorder: Books this turn.
+        channel: Where status and questions go.
+    """
+
+    def __init__(self, services: Services, turn: Turn, recorder: TraceRecorder, channel: Channel) -> None:
+        self._services = services
+        self._turn = turn
+        self._recorder = recorder
+        self._channel = channel
+        self._executor = Executor(services, turn, recorder)
+        self._loops = LoopDetector()
+        self.waited_s = 0.0
+
+    async def run(self, calls: Sequence[ToolCall], model: str, situation: Situation) -> CallsOutcome:
+        """Judge, ask and execute `calls`; return what the model reads next.
+
+        Raises:
+            StoreError: The log cannot be written: nothing more may run.
+        """
+        first = len(self._recorder.trace.steps)
+        judged = [await self._judge(call, first + offset, model, situation) for offset, call in enumerate(calls)]
+        await self._recorder.decided([item.step for item in judged])
+        await self._ask(judged)
+        messages = []
+        loop = None
+        for item in judged:
+            step = await self._finish(item, situation)
+            messages.append(_tool_message(item.call, step))
+            loop = loop or self._observe(item.call, step)
+        invalid = any(item.error is not None and item.error.kind == "validation" for item in judged)
+        return CallsOutcome(messages=tuple(messages), invalid=invalid, loop=loop)
+
+    async def _judge(self, call: ToolCall, index: int, model: str, situation: Situation) -> _Judged:
+        problem = self._services.validator.problem(call)
+        if problem is not None:
+            invalid = ToolError(kind="validation", message=redact_text(problem), retryable=True)
+            return _Judged(call=call, step=self._unjudged_step(call, index, model), error=invalid)
+        decision = await self._evaluate(call, situation)
+        planned: Planned | None = None
+        error: ToolError | None = None
+        if decision.verdict != "deny":
+            try:
+                planned = await self._executor.plan(call, decision)
+            except PlanFailedError as failure:
+                error = failure.error
+            else:
+                if planned.irreversible is not None:
+                    decision = await self._evaluate(call, situation, planned.irreversible)
+        step = self._step(call, index, model, decision, situation)
+        if decision.verdict == "deny":
+            error = ToolError(kind="denied", message=str(decision.reason))
+        return _Judged(call=call, step=step, planned=planned, error=error, violation=_denied_violation(decision))
+
+    async def _evaluate(self, call: ToolCall, situation: Situation, irreversible: Text | None = None) -> PolicyDecision:
+        return await self._services.policy.evaluate(
+            call,
+            self._recorder.trace,
+            self._turn.sender,
+            self._turn.autonomy,
+            situation,
+            irreversible=irreversible,
+        )
+
+    async def _ask(self, judged: Sequence[_Judged]) -> None:
+        asked = [item for item in judged if item.error is None and _asks(item)]
+        if not asked:
+            return
+        self._channel.status(Status(phase="waiting", tool=asked[0].step.tool_name))
+        before_s = self._services.clock.monotonic()
+        questions = [self._question(item) for item in asked]
+        approvals = await self._services.gateway.ask(questions, self._turn, self._channel)
+        self.waited_s += self._services.clock.monotonic() - before_s
+        self._recorder.trace.approvals.extend(approvals)
+        for item, approval in zip(asked, approvals, strict=True):
+            item.step = evolve(item.step, state="asked", approval_id=approval.request_id)
+            if approval.verdict != "granted":
+                item.error = ToolError(kind="denied", message=_refusal(approval.verdict, approval.note))
+                if approval.verdict == "denied" and item.step.decision is not None:
+                    item.violation = item.step.decision.violation
+
+    def _question(self, item: _Judged) -> Question:
+        decision = item.step.decision
+        if decision is None or decision.draft is None:  # pragma: no cover - `_asks` has checked it
+            raise AssertionError("a question needs a draft")
+        subjects = dict.fromkeys((item.step.actor, effect.effect_class) for effect in decision.effects)
+        return Question(
+            draft=decision.draft,
+            step_index=item.step.index,
+            diff=item.planned.diff if item.planned else "",
+            record=tuple(self._services.record_of(subject) for subject in subjects),
+        )
+
+    async def _finish(self, item: _Judged, situation: Situation) -> ActionStep:
+        """Execute one judged call, or record why it does not run."""
+        if item.error is None:
+            item.error = await self._judge_again(item, situation)
+        if item.error is not None:
+            step = evolve(item.step, state="failed", error=item.error)
+            await self._recorder.ended(step, item.violation)
+            return step
+        self._channel.status(
+            Status(phase="tool", tool=item.step.tool_name, detail=", ".join(_targets(item.step))[:120])
+        )
+        return await self._executor.execute(item.call, item.step, item.planned)
+
+    async def _judge_again(self, item: _Judged, situation: Situation) -> ToolError | None:
+        """Judge just before execution; the verdict may only have become stricter."""
+        was = item.step.decision
+        if was is None:
+            return None
+        irreversible = item.planned.irreversible if item.planned else None
+        now = await self._evaluate(item.call, situation, irreversible)
+        if now.verdict == "deny":
+            return ToolError(kind="denied", message=str(now.reason))
+        if _STRICTNESS[now.verdict] > _STRICTNESS[was.verdict]:
+            item.step = evolve(item.step, decision=now)
+            await self._ask([item])
+        return item.error
+
+    def _observe(self, call: ToolCall, step: ActionStep) -> str | None:
+        result: Any = step.error.message if step.error else (step.exec_result.text if step.exec_result else "")
+        return self._loops.observe(f"{call.tool}:{step.args_digest}", digest_of(result), failed=step.error is not None)
+
+    def _step(
+        self, call: ToolCall, index: int, model: str, decision: PolicyDecision, situation: Situation
+    ) -> ActionStep:
+        tool = self._services.tools.get(call.tool)
+        action = decision.action
+        return ActionStep(
+            index=index,
+            tool_name=call.tool,
+            args=action.args_preview,
+            args_digest=action.args_digest,
+            actor=action.actor,
+            actor_version=tool.version if tool else "",
+            model=model,
+            state="decided",
+            kind=decision.kind,
+            effect_class=decision.effect_class,
+            effects=decision.effects,
+            started_at=self._services.clock.now(),
+            tainted=situation.tainted,
+            decision=decision,
+        )
+
+    def _unjudged_step(self, call: ToolCall, index: int, model: str) -> ActionStep:
+        """Return the step of a call that never reached the policy."""
+        preview = masked_args(call.args)
+        return ActionStep(
+            index=index,
+            tool_name=call.tool,
+            args=preview,
+            args_digest=digest_of(preview),
+            actor=call.tool,
+            actor_version="",
+            model=model,
+            state="decided",
+            kind="fs_read",
+            effect_class=PURE_CLASS,
+            effects=(),
+            started_at=self._services.clock.now(),
+        )
+
+
+def _asks(item: _Judged) -> bool:
+    decision = item.step.decision
+    return decision is not None and decision.verdict == "approve_required"
+
+
+def _denied_violation(decision: PolicyDecision) -> ViolationReport | None:
+    return decision.violation if decision.verdict == "deny" else None
+
+
+def _refusal(verdict: str, note: str) -> str:
+    if note == "unattended":
+        return "this needs the person's approval and nobody is there to answer; it was not done"
+    if verdict == "denied":
+        return "the person said no; it was not done"
+    return f"no approval ({note or verdict}); it was not done"
+
+
+def _targets(step: ActionStep) -> list[str]:
+    return [effect.target for effect in step.effects]
+
+
+def _tool_message(call: ToolCall, step: ActionStep) -> Message:
+    """Return what the model reads about a step; tool output is outside text, the core's own words are not."""
+    if step.exec_result is not None:
+        text = outside_block(call.tool, step.exec_result.text)
+        return Message(role="tool", text=text, tool_call_id=call.id, outside=True)
+    message = step.error.message if step.error else "it did not run"
+    outside = step.error is not None and step.error.kind not in {"validation", "denied"}
+    text = outside_block(call.tool, message) if outside else message
+    return Message(role="tool", text=text, tool_call_id=call.id, outside=outside, is_error=True)

@@ -1,0 +1,54 @@
+"""What came from outside is made fit for the record: valid Unicode, valid JSON, secrets masked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve
+
+from myclaw_core.redact import redact_text, redact_value
+from myclaw_core.runtime.types import Message, ToolCall
+from myclaw_core.types.canonical import canonical_json
+
+__all__ = ["UNREADABLE", "masked_args", "storable_data", "storable_message", "storable_text"]
+
+UNREADABLE = "unreadable"
+_KEPT_CHARS = 2000
+
+
+def storable_text(text: str) -> str:
+    """Return `text` with every lone surrogate replaced by a question mark."""
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def storable_data(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `data`, or a description of it under `unreadable` where it is not valid JSON."""
+    try:
+        canonical_json(dict(data))
+    except (ValueError, TypeError, RecursionError):
+        return {UNREADABLE: _described(data)}
+    return dict(data)
+
+
+def storable_message(message: Message) -> Message:
+    """Return a model's message as it can be recorded; arguments that are not valid JSON will fail validation."""
+    calls = tuple(_storable_call(call) for call in message.tool_calls)
+    return evolve(message, text=storable_text(message.text), tool_calls=calls)
+
+
+def masked_args(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments for the record, secrets masked."""
+    masked: dict[str, Any] = redact_value(storable_data(args))
+    return masked
+
+
+def _storable_call(call: ToolCall) -> ToolCall:
+    return evolve(call, id=storable_text(call.id), tool=storable_text(call.tool)[:200], args=storable_data(call.args))
+
+
+def _described(data: Mapping[str, Any]) -> str:
+    try:
+        return redact_text(ascii(dict(data))[:_KEPT_CHARS])
+    except RecursionError:
+        return "nested too deeply"

@@ -1,0 +1,130 @@
+"""Takes the steps of a trace back, newest first; the undo is a trace of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+from attrs import evolve, frozen
+
+from myclaw_core import codec
+from myclaw_core.errors import UsageError
+from myclaw_core.events.log import EventLog
+from myclaw_core.events.types import TraceClosed, UndoApplied
+from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, undo_key
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
+from myclaw_core.types.text import Text
+from myclaw_core.undo.types import UndoRecord
+
+__all__ = ["UNDO_WINDOW", "UndoLine", "find_trace", "traces_starting_with", "undo_trace"]
+
+UNDO_WINDOW = timedelta(minutes=10)
+
+
+@frozen(kw_only=True)
+class UndoLine:
+    """What became of one step."""
+
+    step: ActionStep
+    reverted: bool
+    details: tuple[Text, ...]
+
+
+async def find_trace(log: EventLog, wanted: str, sender: str) -> ExecutionTrace:
+    """Return the closed trace whose id starts with `wanted`, or the sender's last one that changed something.
+
+    Raises:
+        UsageError: There is none, or more than one.
+    """
+    if wanted:
+        return await _closed(log, await _resolve(log, wanted))
+    last = await log.get(LAST_KIND, sender)
+    if last is None:
+        raise UsageError("nothing to undo: no action has changed anything yet")
+    return await _closed(log, last.decode())
+
+
+async def undo_trace(
+    services: Services, turn: Turn, original: ExecutionTrace, *, force: bool = False
+) -> list[UndoLine]:
+    """Revert the steps of `original` that changed something and book it as the child trace `turn`.
+
+    Args:
+        turn: The undo itself; its `parent_trace_id` is the original's.
+        force: Restore even where a target was changed since.
+    """
+    trace = new_trace(turn, services.plugins, services.config.digest)
+    recorder = services.recorder(trace)
+    await recorder.start(turn)
+    lines = [
+        await _undo_step(services, turn, original, step, force=force)
+        for step in reversed(original.steps)
+        if _may_have_changed(step)
+    ]
+    await recorder.close("success" if all(line.reverted for line in lines) else "failed", ())
+    return lines
+
+
+def _may_have_changed(step: ActionStep) -> bool:
+    if step.undo_id is not None:
+        return True
+    return step.exec_result is not None and any(effect.is_side_effect for effect in step.effects)
+
+
+async def _undo_step(
+    services: Services, turn: Turn, original: ExecutionTrace, step: ActionStep, *, force: bool
+) -> UndoLine:
+    key = undo_key(original.id, step.index)
+    raw = await services.log.get(UNDO_KIND, key)
+    if raw is None:
+        return UndoLine(step=step, reverted=False, details=(Text("it cannot be undone: no undo record exists"),))
+    record = codec.loads(UndoRecord, raw, f"undo record {key}")
+    reverted = await asyncio.to_thread(services.journal.revert, record, force=force)
+    now = services.clock.now()
+    within = original.closed_at is not None and now - original.closed_at <= UNDO_WINDOW
+    details = "; ".join(str(detail) for detail in reverted.details)
+    async with services.log.transaction() as tx:
+        if reverted.reverted and record.reverted_at is None:
+            await tx.put(UNDO_KIND, key, codec.dumps(evolve(record, reverted_at=now)))
+        await tx.append(
+            UndoApplied(
+                trace_id=turn.id,
+                original_trace_id=original.id,
+                step_index=step.index,
+                undo_id=record.id,
+                reverted=reverted.reverted and record.reverted_at is None,
+                within_window=within,
+                detail=details,
+            )
+        )
+    return UndoLine(step=step, reverted=reverted.reverted, details=tuple(reverted.details))
+
+
+async def _closed(log: EventLog, trace_id: str) -> ExecutionTrace:
+    for _, event in reversed(await log.events(trace_id)):
+        if isinstance(event, TraceClosed):
+            return event.trace
+    raise UsageError(f"trace {trace_id} is not closed, or its record was erased")
+
+
+async def _resolve(log: EventLog, wanted: str) -> str:
+    matches = await traces_starting_with(log, wanted)
+    if not matches:
+        raise UsageError(f"no trace starts with {wanted!r}; see 'myclaw audit show'")
+    if len(matches) > 1:
+        raise UsageError(f"{len(matches)} traces start with {wanted!r}; give more of its id")
+    return matches[0]
+
+
+async def traces_starting_with(log: EventLog, wanted: str) -> Sequence[str]:
+    """Return the ids of the traces that start with `wanted`, oldest first."""
+    found: dict[str, None] = {}
+    after = 0
+    while heads := await log.heads(after):
+        for head in heads:
+            if head.trace_id and head.trace_id.startswith(wanted.lower()):
+                found[head.trace_id] = None
+        after = heads[-1].seq
+    return tuple(found)

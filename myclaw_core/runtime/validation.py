@@ -1,0 +1,87 @@
+"""Arguments are checked against the tool's JSON Schema before the policy sees them (draft 2020-12, strict)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from myclaw_core.errors import MyclawError
+from myclaw_core.runtime.tool import Tool
+from myclaw_core.runtime.types import ToolCall
+from myclaw_core.types.canonical import canonical_json
+
+__all__ = ["ArgumentValidator", "SchemaRefusedError", "compile_schema", "strict_schema"]
+
+
+class SchemaRefusedError(MyclawError):
+    """Raised when a tool's own schema cannot be used."""
+
+
+class ArgumentValidator:
+    """Compiles each tool's schema once.
+
+    Args:
+        tools: The registry, by name.
+
+    Raises:
+        SchemaRefusedError: A schema is not valid, or points outside itself.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self._tools = tools
+        self._validators = {name: compile_schema(tool) for name, tool in tools.items()}
+
+    def problem(self, call: ToolCall) -> str | None:
+        """Return what is wrong with the arguments, in words a model can act on, or `None`."""
+        if call.tool not in self._validators:
+            return f"there is no tool {call.tool!r}; the tools are: {', '.join(sorted(self._tools)) or 'none'}"
+        try:
+            canonical_json(dict(call.args))
+            errors = list(self._validators[call.tool].iter_errors(dict(call.args)))
+        except (ValueError, TypeError, RecursionError) as error:
+            return f"tool {call.tool} exists, but its arguments are not valid JSON text: {error}"
+        if not errors:
+            return None
+        parts = "; ".join(_describe(error) for error in errors[:5])
+        return f"tool {call.tool} exists, but {parts}"
+
+
+def compile_schema(tool: Tool) -> Any:
+    """Return the compiled validator of a tool's schema; objects are strict unless the schema says otherwise."""
+    import jsonschema_rs
+
+    schema = strict_schema(tool.schema)
+    if _has_outside_reference(schema):
+        raise SchemaRefusedError(f"tool {tool.name}: its schema points outside itself with $ref; inline it")
+    try:
+        return jsonschema_rs.Draft202012Validator(schema)
+    except (ValueError, jsonschema_rs.ValidationError) as error:
+        raise SchemaRefusedError(f"tool {tool.name}: its schema is not valid: {error}") from error
+
+
+def strict_schema(schema: Any) -> Any:
+    """Return the schema with `additionalProperties: false` wherever an object's properties are listed without it."""
+    if isinstance(schema, Mapping):
+        strict = {key: strict_schema(value) for key, value in schema.items()}
+        if "properties" in strict and isinstance(strict["properties"], dict):
+            strict.setdefault("additionalProperties", False)
+        return strict
+    if isinstance(schema, list | tuple):
+        return [strict_schema(item) for item in schema]
+    return schema
+
+
+def _has_outside_reference(schema: Any) -> bool:
+    if isinstance(schema, Mapping):
+        reference = schema.get("$ref", schema.get("$dynamicRef", "#"))
+        if isinstance(reference, str) and not reference.startswith("#"):
+            return True
+        return any(_has_outside_reference(value) for value in schema.values())
+    if isinstance(schema, list):
+        return any(_has_outside_reference(item) for item in schema)
+    return False
+
+
+def _describe(error: Any) -> str:
+    path = ".".join(str(part) for part in error.instance_path)
+    return f"argument {path!r}: {error.message}" if path else str(error.message)

@@ -1,0 +1,116 @@
+"""Trust as people and programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from myclaw_core.files.visible import visible
+from myclaw_core.trust.happenings import Happening, Sample
+from myclaw_core.trust.stamp import stamp
+from myclaw_core.trust.state import SubjectView
+from myclaw_core.types.trust import TrustScore, TrustSubject
+
+__all__ = ["happening_json", "record_line", "score_json", "subject_report", "trust_table"]
+
+_COMPONENTS = ("tool_success", "human_approval_rate", "cost_efficiency", "constitution_clean", "undo_rate")
+_SPARKS = "▁▂▃▄▅▆▇█"
+
+
+def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "") -> str:
+    """Return one line a subject, highest score first.
+
+    Args:
+        scores: Scores faded to now.
+        prefix: Only subjects whose actor or class starts with it.
+    """
+    rows = [
+        score
+        for score in scores.values()
+        if not prefix or score.subject[0].startswith(prefix) or score.subject[1].startswith(prefix)
+    ]
+    if not rows:
+        return "No action has earned anything yet."
+    rows.sort(key=lambda score: (-score.score, score.subject))
+    lines = ["score  samples  last used   actor and class"]
+    lines.extend(
+        f"{score.score:5.3f}  {score.n_samples:7d}  {score.last_updated:%Y-%m-%d}  "
+        f"{visible(score.subject[0])} {visible(score.subject[1])}"
+        for score in rows
+    )
+    return "\n".join(lines)
+
+
+def score_json(score: TrustScore) -> dict[str, Any]:
+    """Return a score for programs."""
+    return {
+        "actor": score.subject[0],
+        "effect_class": score.subject[1],
+        "score": score.score,
+        "n_samples": score.n_samples,
+        **{name: getattr(score, name) for name in _COMPONENTS},
+        "last_updated": stamp(score.last_updated),
+        "window": score.window,
+    }
+
+
+def happening_json(happening: Happening) -> dict[str, Any]:
+    """Return one thing that counted for a subject, for programs."""
+    common = {"at": stamp(happening.at), "kind": happening.kind, "trace_id": happening.trace_id}
+    if not isinstance(happening, Sample):
+        return common | {"undone_trace_id": happening.undone_trace_id, "in_time": happening.in_time}
+    signals = happening.signals
+    return common | {
+        "tool_success": signals.tool_success,
+        "cost_efficiency": signals.cost_efficiency,
+        "constitution_clean": signals.constitution_clean,
+        "human_approval_delta": signals.human_approval_delta,
+        "undo_flag": signals.undo_flag,
+        "asked": signals.asked,
+        "ran": signals.ran,
+    }
+
+
+def subject_report(score: TrustScore, view: SubjectView, history: Sequence[Happening], now: datetime) -> str:
+    """Return one subject in full: components, what counts towards promotion, and its history."""
+    state = view.state
+    lines = [
+        f"{visible(score.subject[0])} {visible(score.subject[1])}",
+        f"score {score.score:.3f} now; {state.n_samples} samples on {state.days} days, worth "
+         f"{view.effective_count:.2f} today",
+    ]
+    lines.extend(f"  {name:<20} {getattr(score, name):.3f}" for name in _COMPONENTS)
+    lines.append(f"  approvals of exactly this that still count: {len(state.grants)}")
+    if any(state.recent):
+        lines.append("  one of the last 3 times was denied, undone or broke a law: it asks")
+    if state.last_asked is not None:
+        lines.append(f"  last asked {_days(now, state.last_asked)} days ago")
+    lines.append(f"history, oldest first (high is good): {_sparkline(history)}")
+    return "\n".join(lines)
+
+
+def record_line(subject: TrustSubject, view: SubjectView | None, now: datetime) -> str:
+    """Return how a subject has done so far, as one line for an approval card."""
+    name = f"{visible(subject[0])} {visible(subject[1])}"
+    if view is None or view.state.n_samples == 0:
+        return f"{name}: never done before"
+    state = view.state
+    asked = "never asked" if state.last_asked is None else f"last asked {_days(now, state.last_asked)} days ago"
+    return f"{name}: score {view.score:.2f}, went well {state.n_good} of {state.n_samples} times, {asked}"
+
+
+def _days(now: datetime, then: datetime) -> int:
+    return max(0, (now - then).days)
+
+
+def _sparkline(history: Iterable[Happening]) -> str:
+    marks = []
+    for happening in history:
+        if isinstance(happening, Sample):
+            signals = happening.signals
+            value = 0.0 if signals.bad else signals.tool_success
+            marks.append(_SPARKS[round(value * (len(_SPARKS) - 1))])
+        else:
+            marks.append("u")
+    return "".join(marks[-60:]) or "none"

@@ -1,0 +1,99 @@
+"""The lines that close a turn."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from attrs import evolve
+
+from myclaw_core.runtime.types import ExecutionTrace, ModelCall, ToolError, Usage
+from myclaw_terminal.closing import closing_lines
+from myclaw_terminal.lines import layout
+
+
+def said(trace: ExecutionTrace) -> list[str]:
+    """Return the closing lines unwrapped."""
+    return [row for line in closing_lines(trace) for row in layout(line, None)]
+
+
+def test_a_turn_that_only_answered_closes_without_a_word(build: Any) -> None:
+    """No noise."""
+    assert said(build.trace()) == []
+
+
+def test_plain_done_and_done_by_itself_are_told_apart(build: Any) -> None:
+    """A promoted step says what earned it."""
+    promoted = build.step(via="trust_promoted", evidence=(build.evidence(),))
+    assert said(build.trace(build.step(), promoted)) == [
+        "done: fs_write /srv/notes/a.md (undo: /undo)",
+        "done by itself: fs_write /srv/notes/* – went well 40 times, last asked 3 days ago (/srv/notes/a.md; undo: /undo)",
+        "2 steps · no cost · 1.2 s",
+    ]
+
+
+def test_the_figures_are_those_that_decided(build: Any) -> None:
+    """The parent's where the parent was promoted; never asked and today have their own words."""
+    parent = build.evidence(level="parent", parent_n_samples=1, last_asked_days=None)
+    other = build.evidence(effect_class="fs_write:/other/*", n_samples=99)
+    today = build.evidence(last_asked_days=0.4)
+    assert (
+        "went well 1 time, never asked"
+        in said(build.trace(build.step(via="trust_promoted", evidence=(other, parent))))[0]
+    )
+    assert "last asked today" in said(build.trace(build.step(via="trust_promoted", evidence=(today,))))[0]
+    assert "– because (" in said(build.trace(build.step(via="trust_promoted")))[0]
+
+
+def test_what_was_not_done_says_why(build: Any) -> None:
+    """Denied, failed, never started and unknown are four things."""
+    denied = build.step(state="failed", error=ToolError(kind="denied", message="you said no"), exec_result=None)
+    failed = build.step(state="failed", error=ToolError(kind="exception", message="disk\x1b[2J full"), exec_result=None)
+    waiting = build.step(state="asked", exec_result=None)
+    unknown = build.step(state="intent", exec_result=None)
+    assert said(build.trace(denied, failed, waiting, unknown, outcome="abandoned"))[:-1] == [
+        "not done: fs_write /srv/notes/a.md – you said no",
+        "failed: fs_write /srv/notes/a.md – disk␛[2J full",
+        "not done: fs_write /srv/notes/a.md",
+        "outcome unknown: fs_write /srv/notes/a.md (undo: /undo)",
+        "the turn was stopped",
+    ]
+
+
+def test_reads_are_counted_in_one_line(build: Any) -> None:
+    """They change nothing."""
+    read = build.step(build.effect(kind="fs_read"), tool_name="fs_read", undo_id=None)
+    listed = build.step(build.effect(kind="fs_read"), tool_name="fs_list", undo_id=None)
+    assert said(build.trace(read, listed, read))[0] == "done: fs_read ×2, fs_list (only read)"
+
+
+def test_several_effects_and_no_undo_are_said(build: Any) -> None:
+    """The worst effect is named."""
+    step = build.step(build.effect(), build.effect("/srv/b", reversibility="irreversible"), undo_id=None)
+    assert said(build.trace(step))[0] == "done: fs_write /srv/b and 1 more (cannot be undone)"
+
+
+def test_the_cost_is_that_of_the_model_calls(build: Any) -> None:
+    """In EUR, as the ledger booked it."""
+    call = ModelCall(
+        id=UUID(int=1),
+        provider="p",
+        model="m",
+        purpose="answer",
+        tier="frontier",
+        usage=Usage(),
+        cost_usd=0.02,
+        cost_eur=0.0125,
+        started_at=build.trace().started_at,
+        wall_time_ms=1,
+    )
+    trace = build.trace(build.step(), model_calls=[call, evolve(call, id=UUID(int=2))])
+    assert said(trace)[-1] == "1 step · 0.0250 EUR · 1.2 s"
+
+
+def test_a_turn_that_failed_without_a_step_says_so(build: Any) -> None:
+    """One reason and the sums."""
+    assert said(build.trace(outcome="budget")) == [
+        "the turn ended: the budget is used up",
+        "0 steps · no cost · 1.2 s",
+    ]
