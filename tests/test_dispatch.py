@@ -21,7 +21,7 @@ from myclaw_core.clock import SystemClock
 from myclaw_core.config import ConfigKey, ConfigSchema
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import UnavailableError
-from myclaw_core.events.types import PluginFault, TurnStarted, UnknownEvent
+from myclaw_core.events.types import PluginFault, UnknownEvent
 from myclaw_core.host import Host
 from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginReport, PluginSet
@@ -167,9 +167,10 @@ async def test_hook_myclaw_startup() -> None:
         await asyncio.sleep(0)
         hosts.append(host)
 
-    made = bench(
-        a={"myclaw_startup": slow, "myclaw_shutdown": slow}, b={"myclaw_startup": lambda host: hosts.append(host)}
-    )
+    def late(host: Host) -> None:
+        hosts.append(host)
+
+    made = bench(a={"myclaw_startup": slow, "myclaw_shutdown": slow}, b={"myclaw_startup": late})
 
     await made.dispatcher.startup()
     await made.dispatcher.shutdown()
@@ -391,10 +392,6 @@ def _spin() -> Finding | None:
             continue
 
 
-def _leak() -> Any:
-    return [_hang]
-
-
 @pytest.mark.parametrize(
     "hook",
     [
@@ -416,7 +413,7 @@ def _leak() -> Any:
         _exit,
         _cancel,
         _spin,
-        _leak,
+        lambda: [_hang],
     ],
 )
 async def test_a_gate_that_does_not_answer_properly_denies_and_is_named(hook: Callable[..., Any]) -> None:

@@ -22,7 +22,7 @@ MANIFEST = 'name = "{name}"\nsummary = "A test."\nhooks = ["myclaw_config"]\n'
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Return a function that puts a distribution with one plugin on the path, shadowing an installed one of its name."""
+    """Return a function that puts a distribution with one plugin first on the path."""
     site = tmp_path / "site"
     site.mkdir()
     monkeypatch.syspath_prepend(site)
