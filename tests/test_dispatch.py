@@ -159,6 +159,13 @@ def test_hook_myclaw_config() -> None:
         assert made.told() == [("b", "myclaw_config")]
 
 
+def test_a_plugin_named_like_a_section_of_the_core_has_none() -> None:
+    made = bench(policy={"myclaw_config": lambda: ConfigSchema(section="policy", keys=())})
+
+    assert made.dispatcher.config() == ()
+    assert "belongs to the core" in made.faults[0].detail
+
+
 async def test_hook_myclaw_startup() -> None:
     """Each plugin gets its own host, and the same one each time."""
     hosts: list[Host] = []

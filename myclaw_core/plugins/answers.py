@@ -15,6 +15,7 @@ from attrs import frozen
 
 from myclaw_core.config.load import value_problem
 from myclaw_core.config.schema import ConfigKey, ConfigSchema
+from myclaw_core.config.sections import CORE_SECTIONS
 from myclaw_core.plugins.contain import PluginError
 from myclaw_core.policy.types import Finding
 from myclaw_core.runtime.tool import EffectSpec, Tool
@@ -126,6 +127,8 @@ def read_schema(answer: Any, plugin: str) -> ConfigSchema:
         raise PluginError(f"answered {_kind(answer)} instead of a ConfigSchema")
     if answer.section != plugin:
         raise PluginError(f"describes the section [{answer.section}]; it must be [{plugin}]")
+    if plugin in CORE_SECTIONS:
+        raise PluginError(f"describes [{plugin}], which belongs to the core")
     if not all(isinstance(key, ConfigKey) for key in answer.keys):
         raise PluginError("describes a key that is not a ConfigKey")
     names = [key.name for key in answer.keys]
