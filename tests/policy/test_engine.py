@@ -202,7 +202,7 @@ async def test_the_soft_cap_asks_and_no_trust_lifts_it(world: Any) -> None:
     world.budget.answer = ("approve_required", Text("past the soft cap"))
     decision = await world.judge("spend", {"eur": 1.0}, level="full")
     assert (decision.verdict, decision.via) == ("approve_required", "budget")
-    assert [str(text) for text in decision.draft.policy_reasons][0] == "past the soft cap"
+    assert str(decision.draft.policy_reasons[0]) == "past the soft cap"
 
 
 async def test_the_hard_cap_denies_what_spends_and_nothing_else(world: Any) -> None:
