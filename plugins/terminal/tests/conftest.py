@@ -29,7 +29,7 @@ NOW = FakeClock().now()
 class Terminal(io.StringIO):
     """A terminal held in memory."""
 
-    encoding = "utf-8"  # type: ignore[assignment]
+    encoding = "utf-8"
 
     def isatty(self) -> bool:
         """Return that this is one."""

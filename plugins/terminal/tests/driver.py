@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from myclaw_terminal.channel import TerminalChannel
+
 from myclaw_core.approval.types import Reply
 from myclaw_core.clock import SystemClock
 from myclaw_core.errors import UnavailableError
 from myclaw_core.runtime.channel import Status
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
-from myclaw_terminal.channel import TerminalChannel
 
 
 def load_build() -> Any:
@@ -40,7 +41,7 @@ class FixedDesk:
 
     async def handle(self, text: str) -> ExecutionTrace | None:
         """Run the turn that `text` names."""
-        word = text.split()[0]
+        word = text.split(maxsplit=1)[0]
         if word.startswith("/"):
             self.channel.show(f"# ran {text}")
             return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from myclaw_terminal.blocks import BlockSplitter
 
 
@@ -30,14 +29,14 @@ def test_nothing_is_lost_and_the_size_of_the_pieces_does_not_matter(pieces: list
 @pytest.mark.parametrize(
     ("text", "blocks"),
     [
-        ("one\n\ntwo", ["one\n\n", "two"]),
+        ("one\n\ntwo\n", ["one\n\n", "two\n"]),
         ("one\nstill one\n", ["one\nstill one\n"]),
         ("```py\na\n\nb\n```\n\nafter\n", ["```py\na\n\nb\n```\n\n", "after\n"]),
-        ("~~~\n```\n\nx\n~~~\n\ny", ["~~~\n```\n\nx\n~~~\n\n", "y"]),
-        ("- a\n\n- b\n\nafter", ["- a\n\n- b\n\n", "after"]),
+        ("~~~\n```\n\nx\n~~~\n\ny\n", ["~~~\n```\n\nx\n~~~\n\n", "y\n"]),
+        ("- a\n\n- b\n\nafter\n", ["- a\n\n- b\n\n", "after\n"]),
         ("1. a\n\n   more\n\n2. b", ["1. a\n\n   more\n\n2. b"]),
-        ("- ```\n\n  x\n  ```\n\nafter", ["- ```\n\n  x\n  ```\n\n", "after"]),
-        ("text\n\n- a", ["text\n\n", "- a"]),
+        ("- ```\n\n  x\n  ```\n\nafter\n", ["- ```\n\n  x\n  ```\n\n", "after\n"]),
+        ("text\n\n- a\n", ["text\n\n", "- a\n"]),
     ],
 )
 def test_blocks_end_outside_fences_and_lists(text: str, blocks: list[str]) -> None:

@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-
-from myclaw_core.approval.types import ApprovalCard
 from myclaw_terminal.card import card_lines, detail_lines, overview_lines
 from myclaw_terminal.lines import Line, layout
+
+from myclaw_core.approval.types import ApprovalCard
 
 
 def rows(lines: list[Line], width: int = 80) -> list[str]:

@@ -11,6 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from myclaw_terminal import plugin
+from myclaw_terminal.channel import TerminalChannel
+from myclaw_terminal.dialog import Dialog
+from myclaw_terminal.faults import FAULTS, FaultLines
+from myclaw_terminal.prompts import open_history
+from myclaw_terminal.reader import LinePrompt
+from myclaw_terminal.screen import DumbScreen, write
 
 from myclaw_core.approval.types import Reply
 from myclaw_core.events.types import PluginFault
@@ -19,13 +26,6 @@ from myclaw_core.paths import Home
 from myclaw_core.runtime.channel import Status
 from myclaw_core.testing import FakeClock
 from myclaw_core.types.text import Text
-from myclaw_terminal import plugin
-from myclaw_terminal.channel import TerminalChannel
-from myclaw_terminal.dialog import Dialog
-from myclaw_terminal.faults import FAULTS, FaultLines
-from myclaw_terminal.prompts import open_history
-from myclaw_terminal.reader import LinePrompt
-from myclaw_terminal.screen import DumbScreen, write
 
 DRIVER = Path(__file__).with_name("driver.py")
 
@@ -159,7 +159,8 @@ def test_notices_hold_nothing_a_terminal_would_obey() -> None:
 def test_text_that_the_encoding_lacks_is_escaped() -> None:
     """A Latin terminal still gets every line."""
     raw = io.BytesIO()
-    write(io.TextIOWrapper(raw, encoding="latin-1", write_through=True), "è → ok")
+    latin = io.TextIOWrapper(raw, encoding="latin-1")
+    write(latin, "è → ok")
     assert raw.getvalue() == "è \\u2192 ok".encode("latin-1")
 
 

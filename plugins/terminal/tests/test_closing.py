@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from attrs import evolve
-
-from myclaw_core.runtime.types import ExecutionTrace, ModelCall, ToolError, Usage
 from myclaw_terminal.closing import closing_lines
 from myclaw_terminal.lines import layout
+
+from myclaw_core.runtime.types import ExecutionTrace, ModelCall, ToolError, Usage
 
 
 def said(trace: ExecutionTrace) -> list[str]:
@@ -25,9 +25,10 @@ def test_a_turn_that_only_answered_closes_without_a_word(build: Any) -> None:
 def test_plain_done_and_done_by_itself_are_told_apart(build: Any) -> None:
     """A promoted step says what earned it."""
     promoted = build.step(via="trust_promoted", evidence=(build.evidence(),))
+    earned = "went well 40 times, last asked 3 days ago"
     assert said(build.trace(build.step(), promoted)) == [
         "done: fs_write /srv/notes/a.md (undo: /undo)",
-        "done by itself: fs_write /srv/notes/* – went well 40 times, last asked 3 days ago (/srv/notes/a.md; undo: /undo)",
+        f"done by itself: fs_write /srv/notes/* – {earned} (/srv/notes/a.md; undo: /undo)",
         "2 steps · no cost · 1.2 s",
     ]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from myclaw_terminal.inert import cut, inert, inert_answer, short_target
 
 

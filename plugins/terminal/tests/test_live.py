@@ -6,13 +6,13 @@ import io
 import re
 
 import pytest
+from myclaw_terminal.lines import Line
+from myclaw_terminal.live import LiveScreen
 from rich.console import Console
 from rich.markdown import Markdown
 
 from myclaw_core.runtime.channel import Status
 from myclaw_core.testing import FakeClock
-from myclaw_terminal.lines import Line
-from myclaw_terminal.live import LiveScreen
 
 ANSWER = """# Plan
 
@@ -172,13 +172,27 @@ def test_a_prompt_has_the_screen_for_itself(terminal: io.StringIO) -> None:
     assert shown(terminal.getvalue()) == ["later", "⠋ thinking"]
 
 
-def test_every_frame_shows_the_cursor_again(terminal: io.StringIO) -> None:
+class Frames(io.StringIO):
+    """A terminal that remembers each write."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[str] = []
+
+    def write(self, text: str) -> int:
+        """Keep `text`."""
+        self.writes.append(text)
+        return len(text)
+
+
+def test_every_frame_shows_the_cursor_again() -> None:
     """However the program ends, it ends after a whole frame."""
-    writes: list[str] = []
-    terminal.write = lambda text: writes.append(text) or len(text)  # type: ignore[method-assign,assignment,func-returns-value]
+    terminal = Frames()
     screen = LiveScreen(terminal, FakeClock())
     screen.status(Status(phase="thinking"))
     screen.stream("text\n\nmore")
     screen.settle()
-    assert writes
-    assert all(frame.startswith("\x1b[?25l") and frame.endswith("\x1b[?25h") for frame in writes)
+    assert terminal.writes
+    assert all(frame.startswith("\x1b[?25l") and frame.endswith("\x1b[?25h") for frame in terminal.writes)

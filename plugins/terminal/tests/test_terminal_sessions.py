@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import signal
 import stat
@@ -17,7 +18,8 @@ HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 
 def seen(child: pexpect.spawn[str]) -> str:
     """Return everything the terminal got so far."""
-    return str(child.logfile_read.getvalue())
+    assert isinstance(child.logfile_read, io.StringIO)
+    return child.logfile_read.getvalue()
 
 
 def at_prompt(child: pexpect.spawn[str]) -> None:

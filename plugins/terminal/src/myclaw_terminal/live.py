@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -49,8 +50,10 @@ class LiveScreen:
 
     def __init__(self, stdout: TextIO, clock: Clock) -> None:
         self._clock = clock
+        # It renders only: what writes must bear a terminal that has gone.
+        sink = io.TextIOWrapper(io.BytesIO(), encoding=stdout.encoding)
         self._console = Console(
-            file=stdout, force_terminal=True, legacy_windows=False, highlight=False, markup=False, emoji=False
+            file=sink, force_terminal=True, legacy_windows=False, highlight=False, markup=False, emoji=False
         )
         self._frames = _FRAMES if "utf" in (stdout.encoding or "").lower() else _ASCII_FRAMES
         self._region = Region(partial(write, stdout))
