@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os.path
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from myclaw_core.constitution.rule import Ground, Rule
+from myclaw_core.policy.strings import strings_in
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
@@ -28,7 +28,7 @@ def no_secrets_out(action: PlannedAction, ground: Ground) -> Text | None:
         return None
     from myclaw_core.redact import contains_secret
 
-    texts = [*_strings(action.args_preview), *action.targets]
+    texts = [*strings_in(action.args_preview), *action.targets]
     if any(_MASK in text or contains_secret(text) for text in texts):
         return Text("it would send out something that looks like a secret; take it out of the arguments")
     return None
@@ -113,15 +113,3 @@ def _is_too_much(target: str, ground: Ground) -> bool:
     below = target.rstrip("/") + "/"
     kept = (ground.user_home, *ground.roots)
     return any(place and (place + "/").startswith(below) for place in kept) or os.path.ismount(target)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _strings(key)
-            yield from _strings(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _strings(item)

@@ -173,6 +173,8 @@ def _without_port(host: str) -> str:
 
 def _address(name: str) -> _Address | None:
     """Return the address a literal names; an IPv4 address inside an IPv6 one counts as itself."""
+    if not (name[-1:].isdigit() or ":" in name):
+        return None
     try:
         address = ipaddress.ip_address(name)
     except ValueError:

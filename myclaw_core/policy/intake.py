@@ -22,18 +22,18 @@ from myclaw_core.policy.effects import (
     undeclared_effect,
 )
 from myclaw_core.policy.ports import Recordable, Redact
+from myclaw_core.policy.strings import strings_in
 from myclaw_core.policy.taint import is_named
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace, ToolCall
 from myclaw_core.types.action import PlannedAction
-from myclaw_core.types.canonical import canonical_json
 from myclaw_core.types.effect import Autonomy, Effect
 from myclaw_core.types.text import Text
 
 __all__ = ["CallRefusedError", "Intake", "Request"]
 
-_MASK = "«redacted:".encode()
+_MASK = "«redacted:"
 
 
 @frozen(kw_only=True)
@@ -99,14 +99,19 @@ class Intake:
         situation = request.situation
         items = self._resolved(tool, args, request)
         named = tuple(self._is_named(item, situation) for item in items)
-        action = _action(
-            request,
-            args,
-            preview=self._redact(dict(args)),
-            effects=tuple(item.effect for item in items),
-            est_cost_eur=estimated_cost_eur(tool, args),
-            named=bool(named) and all(named),
-        )
+        preview = self._redact(dict(args))
+        try:
+            action = _action(
+                request,
+                args,
+                preview=preview,
+                effects=tuple(item.effect for item in items),
+                est_cost_eur=estimated_cost_eur(tool, args),
+                named=bool(named) and all(named),
+            )
+        except (ValueError, TypeError) as error:
+            msgid = "{tool}: the arguments are not JSON: no NaN, no infinity, no broken characters"
+            raise _unreadable(msgid, tool.name) from error
         ground = Ground(user_home=self._real_user_home, roots=situation.roots, unrecordable=self._recordable())
         return Case(
             action=action,
@@ -162,18 +167,20 @@ class Intake:
 
 
 def _checked(args: Any, tool_name: str) -> Mapping[str, Any]:
-    """Return `args` if they are a JSON object that holds no redaction mask."""
-    problem = None
+    """Return `args` if they are an object that holds no redaction mask."""
+    if not isinstance(args, Mapping):
+        raise _unreadable("{tool}: the arguments are no JSON object", tool_name)
     try:
-        if not isinstance(args, Mapping):
-            problem = "the arguments are no JSON object"
-        elif _MASK in canonical_json(dict(args)):
-            problem = "an argument holds a redaction mask; a mask is never written back, name the text some other way"
-    except (ValueError, TypeError, RecursionError):
-        problem = "the arguments are not JSON: no NaN, no infinity, no broken characters"
-    if problem is not None:
-        raise CallRefusedError(Text("{tool}: " + problem, {"tool": tool_name}), undeclared_effect(tool_name))
-    return args  # type: ignore[no-any-return]
+        masked = any(_MASK in text for text in strings_in(args))
+    except RecursionError:
+        raise _unreadable("{tool}: the arguments are nested too deeply", tool_name) from None
+    if masked:
+        raise _unreadable("{tool}: an argument holds a redaction mask, which is never written back", tool_name)
+    return args
+
+
+def _unreadable(msgid: str, tool_name: str) -> CallRefusedError:
+    return CallRefusedError(Text(msgid, {"tool": tool_name}), undeclared_effect(tool_name))
 
 
 def _action(

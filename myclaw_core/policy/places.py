@@ -27,10 +27,13 @@ class PlaceMap(Generic[T]):
 
     def at(self, real: str) -> tuple[str, T] | None:
         """Return the innermost place that holds the real path `real`, with its meaning."""
-        for path in ancestors(real):
-            if path in self._places:
-                return path, self._places[path]
-        return None
+        places = self._places
+        path = real
+        while path not in places:
+            if len(path) <= 1:
+                return None
+            path = path[: path.rfind("/")] or "/"
+        return path, places[path]
 
     def beneath(self, real: str) -> T | None:
         """Return the meaning of a place that lies at or beneath the folder `real`."""

@@ -43,17 +43,17 @@ def summary_of(tool: str, effects: Sequence[Effect], user_home: str) -> Text:
     name = visible(tool)
     if worst is None:
         return Text("{tool}: no effect outside", {"tool": name})
-    targets = {effect.kind: shown_target(effect, user_home) for effect in reversed(effects)}
-    if len(effects) == len(targets) == 2 and set(targets) == {"fs_delete", "fs_write"}:  # noqa: PLR2004 - a move
-        return Text(
-            "{tool}: remove {source}, write {target}",
-            {"tool": name, "source": targets["fs_delete"], "target": targets["fs_write"]},
-        )
-    params = {"tool": name, "target": shown_target(worst, user_home)}
     if len(effects) == 1:
-        return Text(_ONE[worst.kind], params)
+        return Text(_ONE[worst.kind], {"tool": name, "target": shown_target(worst, user_home)})
+    by_kind = {effect.kind: effect for effect in effects}
+    if len(effects) == len(by_kind) == 2 and set(by_kind) == {"fs_delete", "fs_write"}:  # noqa: PLR2004 - a move
+        source, target = (shown_target(by_kind[kind], user_home) for kind in ("fs_delete", "fs_write"))
+        return Text("{tool}: remove {source}, write {target}", {"tool": name, "source": source, "target": target})
     more = len(effects) - 1
-    return Text(_MORE.get(worst.kind, "{tool}: change {target} and {more} more"), {**params, "more": more})
+    return Text(
+        _MORE.get(worst.kind, "{tool}: change {target} and {more} more"),
+        {"tool": name, "target": shown_target(worst, user_home), "more": more},
+    )
 
 
 def shown_target(effect: Effect, user_home: str) -> str:
