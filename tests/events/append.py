@@ -1,4 +1,4 @@
-"""Appends COUNT events to the log in FOLDER and prints each seq once it is committed; the record "last" goes with it."""
+"""Appends pairs of events to the log in FOLDER and prints the first seq of each once both are committed."""
 
 from __future__ import annotations
 
