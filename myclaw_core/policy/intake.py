@@ -156,7 +156,8 @@ class Intake:
                 undoable=request.undoable,
             )
         except TargetRefusedError as refused:
-            effect = Effect(kind=refused.kind, scope="unresolved", target=refused.target, reversibility="irreversible")
+            target = str(self._redact(refused.target))
+            effect = Effect(kind=refused.kind, scope="unresolved", target=target, reversibility="irreversible")
             reason = Text("{tool}: {problem}", {"tool": tool.name, "problem": str(refused)})
             raise CallRefusedError(reason, effect) from refused
 
