@@ -199,6 +199,11 @@ class Agent:
         await self._follow()
         if not self.book.sound:
             self.notices.append(Text("trust is off, everything asks: {problem}", {"problem": str(self.book.problem)}))
+        self.faults.extend(
+            PluginFault(plugin=report.name, hook="load", detail=f"{report.error}; {report.hint}")
+            for report in self.plugins.reports
+            if report.state == "failed"
+        )
         await self.dispatcher.startup()
         await self._record_faults()
 

@@ -107,7 +107,8 @@ class SessionDesk:
             f"- level: {self._level}",
             f"- folders: {', '.join(self._roots)}",
             f"- model: {config.agent.model} through {config.agent.provider}",
-            f"- spent today: {standing.spent_eur:.4f} EUR; asks at {standing.soft_eur:g}, stops at {standing.hard_eur:g}",
+            f"- spent today: {standing.spent_eur:.4f} EUR",
+            f"- daily budget: asks at {standing.soft_eur:g} EUR, stops at {standing.hard_eur:g} EUR",
             f"- open questions: {len(pending)}",
         ]
         if self._last is not None:

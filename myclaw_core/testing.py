@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-__all__ = ["FakeClock"]
+if TYPE_CHECKING:
+    from myclaw_core.approval.types import ApprovalCard
+    from myclaw_core.runtime.channel import Desk, Status, Submit
+    from myclaw_core.runtime.types import ExecutionTrace
+    from myclaw_core.types.text import Text
+
+__all__ = ["FakeClock", "RecordingChannel", "calls", "says"]
 
 
 class FakeClock:
@@ -65,3 +71,81 @@ class FakeClock:
 @asynccontextmanager
 async def _no_timeout() -> AsyncIterator[None]:
     yield
+
+
+class RecordingChannel:
+    """A channel whose person answers every question by rule; what was shown is kept for assertions.
+
+    Args:
+        clock: Moved past the reading pause before each answer.
+        answer: The answer to a card; `None` leaves it without one.
+        attended: Whether somebody is there.
+    """
+
+    name = "test"
+
+    def __init__(
+        self,
+        clock: FakeClock,
+        answer: Callable[[ApprovalCard], bool | None] = lambda card: True,
+        *,
+        attended: bool = True,
+    ) -> None:
+        self._clock = clock
+        self._answer = answer
+        self.attended = attended
+        self.cards: list[ApprovalCard] = []
+        self.refusals: list[Text] = []
+        self.texts: list[str] = []
+        self.notices: list[str] = []
+        self.shown: list[str] = []
+        self.statuses: list[Status] = []
+        self.ended: list[ExecutionTrace] = []
+
+    def status(self, status: Status) -> None:
+        """Keep a status."""
+        self.statuses.append(status)
+
+    def text(self, chunk: str) -> None:
+        """Keep a piece of the answer."""
+        self.texts.append(chunk)
+
+    def notice(self, text: Text) -> None:
+        """Keep a notice in English."""
+        self.notices.append(str(text))
+
+    def show(self, markdown: str) -> None:
+        """Keep the result of a slash command."""
+        self.shown.append(markdown)
+
+    async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
+        """Answer each card by rule, after the reading pause."""
+        from myclaw_core.approval.types import Reply
+
+        self.cards.extend(cards)
+        self._clock.advance(seconds=5)
+        for card in cards:
+            granted = self._answer(card)
+            if granted is None:
+                continue
+            refusal = submit(Reply(request_id=card.request.id, granted=granted, by=card.request.sender))
+            if refusal is not None:
+                self.refusals.append(refusal)
+
+    def end_turn(self, trace: ExecutionTrace) -> None:
+        """Keep a closed trace."""
+        self.ended.append(trace)
+
+    async def serve(self, desk: Desk) -> int:
+        """Have nothing to read."""
+        return 0
+
+
+def calls(*tool_calls: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return a scripted reply that proposes these `(tool, arguments)`."""
+    return {"tool_calls": [{"tool": tool, "args": args} for tool, args in tool_calls]}
+
+
+def says(text: str) -> dict[str, Any]:
+    """Return a scripted reply that only says something."""
+    return {"text": text}

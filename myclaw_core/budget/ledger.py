@@ -28,6 +28,17 @@ from myclaw_core.types.text import Text, TextValue
 __all__ = ["Booked", "BudgetRefusedError", "Ledger", "Reservation", "SoftCapReached", "Standing"]
 
 _NOTICE_SHARE = Fraction(4, 5)
+_PASSES_HARD = (
+    "this could cost up to {cost} € and pass the hard cap of {cap} € a day ([budget] hard_eur):"
+    " {spent} € spent, {reserved} € reserved; the budget resets at {resets_at}"
+)
+_PASSES_SOFT = (
+    "this could cost up to {cost} € and pass the soft cap of {cap} € a day ([budget] soft_eur):"
+    " {spent} € spent; the budget resets at {resets_at}"
+)
+_SOFT_REACHED = (
+    "the soft cap of {cap} € a day ([budget] soft_eur) is reached: {spent} € spent; the budget resets at {resets_at}"
+)
 
 
 @frozen(kw_only=True)
@@ -114,7 +125,7 @@ class Ledger:
             worst_micro_usd=math.ceil(micro_usd),
             worst_micro_eur=self._eur(micro_usd),
         )
-        if reservation.worst_micro_eur > 0:
+        if price is not None:
             await self._hold(reservation, past_soft_ok)
         return reservation
 
@@ -139,7 +150,7 @@ class Ledger:
         """
         micro_usd, micro_eur = self._cost(reservation, usage, may_have_spent)
         cost = Booked(cost_usd=float(micro_usd / MICRO), cost_eur=micro_eur / MICRO)
-        if reservation.worst_micro_eur == 0 or not await drop_hold(tx, reservation.call_id):
+        if reservation.price is None or not await drop_hold(tx, reservation.call_id):
             return cost
         book = await spend(tx, reservation.day, micro_eur)
         notices = self._due(book)
@@ -186,9 +197,9 @@ class Ledger:
             view = _View(day=self._day_of(now).isoformat(), spent=0, reserved=0)
         cost = math.ceil(_micro(est_cost_eur))
         if view.spent + view.reserved + cost > self._hard:
-            return "deny", self._hard_text(view, cost)
+            return "deny", self._text(_PASSES_HARD, view, self._hard, cost)
         if view.spent + cost > self._soft:
-            return "approve_required", self._soft_text(view)
+            return "approve_required", self._text(_PASSES_SOFT, view, self._soft, cost)
         return None
 
     def _worst_case(self, price: Price | None, bound: Usage) -> Fraction:
@@ -219,33 +230,23 @@ class Ledger:
         self._view = evolve(view, reserved=view.reserved + amount)
 
     def _refuse(self, view: _View, cost: int, past_soft_ok: bool) -> None:
+        if cost == 0:
+            return
         if view.spent + view.reserved + cost > self._hard:
-            raise BudgetRefusedError(self._hard_text(view, cost))
+            raise BudgetRefusedError(self._text(_PASSES_HARD, view, self._hard, cost))
         if view.spent >= self._soft and not past_soft_ok:
-            raise SoftCapReached(self._soft_text(view))
+            raise SoftCapReached(self._text(_SOFT_REACHED, view, self._soft, cost))
 
-    def _hard_text(self, view: _View, cost: int) -> Text:
-        return Text(
-            "this could cost up to {cost} € and pass the hard cap of {cap} € a day ([budget] hard_eur):"
-            " {spent} € spent, {reserved} € reserved; the budget resets at {resets_at}",
-            {**self._places(view, self._hard), "cost": _four(cost)},
-        )
-
-    def _soft_text(self, view: _View) -> Text:
-        return Text(
-            "the soft cap of {cap} € a day ([budget] soft_eur) is reached:"
-            " {spent} € spent; the budget resets at {resets_at}",
-            self._places(view, self._soft),
-        )
-
-    def _places(self, view: _View, cap: int) -> dict[str, TextValue]:
+    def _text(self, msgid: str, view: _View, cap: int, cost: int) -> Text:
         resets_at = self._resets_at().astimezone(self._zone)
-        return {
+        places: dict[str, TextValue] = {
+            "cost": _four(cost),
             "cap": _two(cap),
             "spent": _four(view.spent),
             "reserved": _four(view.reserved),
             "resets_at": f"{resets_at:%Y-%m-%d %H:%M}",
         }
+        return Text(msgid, places)
 
     def _due(self, book: DayBook) -> Mapping[str, Text]:
         """Return the notices that are due for a day and were not given yet, by their cap."""

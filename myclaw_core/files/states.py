@@ -19,7 +19,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 def state_at(path: str) -> PathState:
-    """Return the state of the real path `path`; absent also where its parent is.
+    """Return the state of the real path `path`; absent also where its parent is absent or a file.
 
     Raises:
         EffectChangedError: A name on the way is a link.
@@ -29,7 +29,7 @@ def state_at(path: str) -> PathState:
     try:
         with place_of(path) as place:
             return state_in(place, path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ABSENT
 
 

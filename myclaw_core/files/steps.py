@@ -74,17 +74,16 @@ def resolve_plan(plan: Iterable[PlannedChange], cwd: str) -> tuple[PathStep, ...
 
     Raises:
         PathRefusedError: A path cannot be used.
-        ToolFailure: A change is none, a path is changed twice, or it lies below a folder that the plan moves.
+        ToolFailure: A change contradicts itself, a path is changed twice, or lies below a folder that it moves.
     """
     steps: list[PathStep] = []
-    seen: set[str] = set()
-    moved: set[str] = set()
+    once = _Once()
     for change in plan:
         step = resolve_change(change, cwd)
         parents = () if step.action == "delete" else missing_parents(step.path)
-        needed = [PathStep(path=parent, action="folder") for parent in parents if parent not in seen]
+        needed = [PathStep(path=parent, action="folder") for parent in parents if parent not in once.changed]
         for each in (*needed, step):
-            _once(each, seen, moved)
+            once.add(each)
         steps += [*needed, step]
     return tuple(steps)
 
@@ -99,13 +98,27 @@ def missing_parents(path: str) -> tuple[str, ...]:
     return tuple(reversed(missing))
 
 
-def _once(step: PathStep, seen: set[str], moved: set[str]) -> None:
-    for path in filter(None, (step.path, step.source)):
-        if path in seen or not moved.isdisjoint(_lineage(path)):
-            raise ToolFailure(f"the plan changes {display_path(path)} more than once; give each path one change")
-    seen.update(filter(None, (step.path, step.source)))
-    if step.source:
-        moved.update((step.path, step.source))
+class _Once:
+    """The rule that lets a plan be looked at and taken back path by path: each path once, nothing below what moves."""
+
+    def __init__(self) -> None:
+        self.changed: set[str] = set()
+        self._above_changed: set[str] = set()
+        self._moved: set[str] = set()
+
+    def add(self, step: PathStep) -> None:
+        paths = {path for path in (step.path, step.source) if path}
+        for path in paths:
+            again = path in self.changed or not self._moved.isdisjoint(_lineage(path))
+            if again or (step.source and path in self._above_changed):
+                raise ToolFailure(
+                    f"the plan changes {display_path(path)} more than once, or moves it with changes in it; "
+                    "give each path one change"
+                )
+        self.changed |= paths
+        self._above_changed.update(*map(_lineage, paths))
+        if step.source:
+            self._moved |= paths
 
 
 def _lineage(path: str) -> Iterable[str]:

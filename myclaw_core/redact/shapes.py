@@ -107,7 +107,7 @@ _PEM = Rule(
     (
         r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----(?:"
         r"(?=(?:(?!-----)[^«»]){0,2000}?[A-Za-z0-9+/]{20})(?:(?!-----BEGIN )[^«»])*?-----END (?P=label)-----"
-        r"|(?:\s|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\n«»]*){0,20}[A-Za-z0-9+/]{20}"
+        r"|(?:\s|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\n«»]*){0,20}[A-Za-z0-9+/]{20,}"
         r"(?:\s|\\[nr]|[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{1,15}={1,2})*)"
     ),
 )

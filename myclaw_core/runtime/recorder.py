@@ -175,6 +175,8 @@ class TraceRecorder:
         if self.trace.closed_at is None:
             self.trace.closed_at = self._clock.now()
         async with self._log.transaction() as tx:
+            left_open = await self._gateway.expire_dead(tx, self.trace.id, "the turn ended")
+            self.trace.approvals.extend(left_open)
             await close_in(tx, self.trace, signals)
 
     async def _append(self, event: Event) -> None:

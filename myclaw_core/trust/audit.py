@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from myclaw_core.errors import TrustCorruptionError
 from myclaw_core.trust.blob import from_blob
-from myclaw_core.trust.chain import Anchor, ChainHead, break_in, tail_problem
+from myclaw_core.trust.chain import Anchor, ChainHead, tail_problem, walk
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.happenings import Happening, read_row
 from myclaw_core.trust.replay import fold
@@ -82,7 +82,7 @@ async def check_chain(backend: TrustBackend, anchor: Anchor, key: bytes) -> Chai
     try:
         anchored = anchor.read()
         async for rows in pages(backend):
-            bad = break_in(rows, head, key)
+            head, bad = walk(rows, head, key)
             if bad is not None:
                 problem = Text(
                     "row {seq} of the trust events was changed or one before it is missing", {"seq": bad.seq}
@@ -93,7 +93,6 @@ async def check_chain(backend: TrustBackend, anchor: Anchor, key: bytes) -> Chai
                     subjects[row.subject_hash] = read_row(row).subject
                 if anchored is not None and row.seq == anchored.seq:
                     at_anchor = row.mac
-            head = ChainHead(rows[-1].seq, rows[-1].mac)
     except TrustCorruptionError as error:
         return _report(head, subjects, Text("{reason}", {"reason": str(error)}), None)
     if anchored is None and not head.seq:

@@ -17,7 +17,7 @@ from myclaw_core.errors import StoreError, TrustCorruptionError
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.trust.audit import TrustReport, check_chain, check_scores, pages
 from myclaw_core.trust.blob import from_blob, to_blob
-from myclaw_core.trust.chain import Anchor, ChainHead, break_in, linked, read_mark, to_mark
+from myclaw_core.trust.chain import Anchor, ChainHead, linked, read_mark, to_mark, walk
 from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.happenings import Happening, Sample, Undo, read_row, to_row
@@ -308,12 +308,10 @@ class TrustBook:
             if not rows or ChainHead(rows[0].seq, rows[0].mac) != self._head:
                 raise TrustCorruptionError(f"row {self._head.seq} of the trust events was changed or is missing")
             rows = rows[1:]
-        bad = break_in(rows, self._head, self._key)
+        head, bad = walk(rows, self._head, self._key)
         if bad is not None:
             raise TrustCorruptionError(f"row {bad.seq} of the trust events does not follow from the one before it")
-        if rows:
-            head = ChainHead(rows[-1].seq, rows[-1].mac)
-            self._publish(await self._advanced([read_row(row) for row in rows], head.seq), head)
+        self._publish(await self._advanced([read_row(row) for row in rows], head.seq), head)
 
     async def _advanced(self, happenings: Iterable[Happening], upto: int) -> dict[TrustSubject, SubjectState]:
         """Return the new states of all subjects and parents that `happenings` touch; rows after `upto` are not read."""

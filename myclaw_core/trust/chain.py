@@ -16,7 +16,7 @@ from myclaw_core.trust.store import TrustRow
 from myclaw_core.types.canonical import canonical_json
 from myclaw_core.types.text import Text
 
-__all__ = ["Anchor", "ChainHead", "break_in", "linked", "read_mark", "tail_problem", "to_mark"]
+__all__ = ["Anchor", "ChainHead", "linked", "read_mark", "tail_problem", "to_mark", "walk"]
 
 _SCHEMA_VERSION = "1.0"
 
@@ -35,13 +35,13 @@ def linked(row: TrustRow, head: ChainHead, key: bytes) -> TrustRow:
     return evolve(following, mac=_mac(following, head, key))
 
 
-def break_in(rows: Sequence[TrustRow], head: ChainHead, key: bytes) -> TrustRow | None:
-    """Return the first of `rows` that does not follow from the one before it, the first from `head`."""
+def walk(rows: Sequence[TrustRow], head: ChainHead, key: bytes) -> tuple[ChainHead, TrustRow | None]:
+    """Follow `rows` from `head`; return where the chain ends and the first row that does not fit, or `None`."""
     for row in rows:
         if row.seq != head.seq + 1 or not _proves(row, head, key):
-            return row
+            return head, row
         head = ChainHead(row.seq, row.mac)
-    return None
+    return head, None
 
 
 def _proves(row: TrustRow, head: ChainHead, key: bytes) -> bool:

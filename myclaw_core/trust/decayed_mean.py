@@ -12,11 +12,10 @@ from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.canonical import digest_of
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["HALF_LIFE_DAYS", "DecayedMean"]
+__all__ = ["HALF_LIFE_DAYS", "SEED_WEIGHTS", "DecayedMean"]
 
 HALF_LIFE_DAYS = 30.0
 _HALF_LIFE_S = HALF_LIFE_DAYS * 86_400
-
 
 SEED_WEIGHTS: Mapping[str, float] = {
     "tool_success": 0.30,
@@ -81,7 +80,7 @@ class DecayedMean:
             + weights["constitution_clean"] * state.constitution_clean.mean
             + weights["undo_rate"] * (1.0 - state.undo_rate.mean)
         )
-        return total * _share_left(state.last_good, now)
+        return min(total, 1.0) * _share_left(state.last_good, now)
 
     def effective_count(self, state: SubjectState, now: datetime) -> float:
         """Return the mass of `tool_success`, its prior included, faded to `now`."""

@@ -75,10 +75,10 @@ def happening_json(happening: Happening) -> dict[str, Any]:
 def subject_report(score: TrustScore, view: SubjectView, history: Sequence[Happening], now: datetime) -> str:
     """Return one subject in full: components, what counts towards promotion, and its history."""
     state = view.state
+    worth = f"{view.effective_count:.2f}"
     lines = [
         f"{visible(score.subject[0])} {visible(score.subject[1])}",
-        f"score {score.score:.3f} now; {state.n_samples} samples on {state.days} days, worth "
-         f"{view.effective_count:.2f} today",
+        f"score {score.score:.3f} now; {state.n_samples} samples on {state.days} days, worth {worth} today",
     ]
     lines.extend(f"  {name:<20} {getattr(score, name):.3f}" for name in _COMPONENTS)
     lines.append(f"  approvals of exactly this that still count: {len(state.grants)}")

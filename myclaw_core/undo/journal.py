@@ -129,7 +129,7 @@ class UndoJournal:
                 if isinstance(found, Text):
                     return found
             return self._look(step.path, keeps=step.action != "folder", deletes=step.action == "delete")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return 0
         except OSError as error:
             return Text("{reason}", {"reason": reason_of(error, step.path)})
@@ -178,7 +178,7 @@ class UndoJournal:
                     with os.fdopen(open_regular(place), "rb") as file:
                         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
                         return PathState(kind="file", sha256=self._blobs.put_file(file), mode=mode)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return ABSENT
         return state_at(path)
 

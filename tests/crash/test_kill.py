@@ -1,0 +1,115 @@
+"""kill -9 at each point of a step's life: nothing runs twice, nothing is lost, the record is whole."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from myclaw_core.agent import Agent
+from myclaw_core.desk import SessionDesk
+from myclaw_core.events.types import StepEnded, StepIntended, TraceClosed
+from myclaw_core.paths import Home
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.testing import FakeClock, RecordingChannel
+
+DRIVER = Path(__file__).with_name("turn_until_killed.py")
+BEFORE = "one\n"
+AFTER = "one\ntwo\n"
+SCRIPT = [
+    {"tool_calls": [{"tool": "fs_write", "args": {"path": "log.md", "content": AFTER}}]},
+    {"text": "Added."},
+]
+
+
+def prepare(folder: Path) -> Home:
+    home = Home.at(folder)
+    home.create()
+    (home.workspace / "log.md").write_text(BEFORE)
+    script = folder / "script.json"
+    script.write_text(json.dumps(SCRIPT))
+    home.config_file.write_text(f'[agent]\nprovider = "scripted"\n[scripted]\nfile = {json.dumps(str(script))}\n')
+    return home
+
+
+def run_until(home: Home, fatal: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(DRIVER), str(home.root), str(fatal)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.fixture(scope="module")
+def number_of_points(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """How many points an undisturbed turn passes."""
+    finished = run_until(prepare(tmp_path_factory.mktemp("whole")), 0)
+    assert finished.returncode == 0, finished.stderr
+    return int(finished.stdout)
+
+
+async def closed_traces(agent: Agent) -> list[ExecutionTrace]:
+    return [event.trace for _, event in await agent.log.since(0) if isinstance(event, TraceClosed)]
+
+
+async def check_after_restart(home: Home, where: str) -> None:
+    content = (home.workspace / "log.md").read_text()
+    assert content in {BEFORE, AFTER}, where
+    async with Agent.open(home, clock=FakeClock()) as agent:
+        assert (home.workspace / "log.md").read_text() == content, f"{where}: something ran again"
+        assert (await agent.log.verify()).ok, where
+        assert (await agent.book.verify()).ok, where
+        assert await agent.services.gateway.pending() == [], where
+        assert await agent.log.scan("turn") == [], where
+        traces = await closed_traces(agent)
+        if traces:
+            await check_trace(agent, traces, content, where)
+
+
+async def check_trace(agent: Agent, traces: list[ExecutionTrace], content: str, where: str) -> None:
+    (trace,) = traces
+    assert trace.outcome in {"interrupted", "success"}, where
+    events = [event for _, event in await agent.log.events(trace.id)]
+    intended = [event for event in events if isinstance(event, StepIntended)]
+    assert len(intended) <= 1, where
+    if "the file" in where:
+        assert (trace.outcome, trace.steps[0].state) == ("interrupted", "intent"), where
+        assert "unknown outcome" in str(agent.notices[0]), where
+    if trace.outcome == "success":
+        assert ("runtime", "success") in await agent.book.snapshot(), f"{where}: trust has not caught up"
+    if content == AFTER:
+        assert intended, f"{where}: changed without a recorded intent"
+        await check_undo(agent, where)
+    elif trace.steps and trace.steps[0].state == "done":
+        pytest.fail(f"{where}: recorded as done and not done")
+    assert sum(isinstance(event, StepEnded) for event in events) <= 1, where
+
+
+async def check_undo(agent: Agent, where: str) -> None:
+    desk = SessionDesk(
+        agent,
+        RecordingChannel(FakeClock()),
+        sender="test:me",
+        roots=agent.standing_roots,
+        cwd=str(agent.home.workspace),
+        level="supervised",
+    )
+    await desk.handle("/undo")
+    assert (agent.home.workspace / "log.md").read_text() == BEFORE, where
+
+
+async def test_a_kill_at_every_point_leaves_a_consistent_record(tmp_path: Path, number_of_points: int) -> None:
+    """The undisturbed turn tells how many points there are; each of them is tried in a home of its own."""
+    unknown = set()
+    for fatal in range(1, number_of_points + 1):
+        home = prepare(tmp_path / str(fatal))
+        killed = run_until(home, fatal)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        where = f"point {fatal}, {killed.stdout.strip()}"
+        if "the file" in where:
+            unknown.add(killed.stdout.strip())
+        await check_after_restart(home, where)
+
+    assert number_of_points >= 16
+    assert unknown == {"killed at before the file changes", "killed at after the file changed"}
