@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from myclaw_core.budget.book import Hold, add_hold
 from myclaw_core.budget.ledger import BudgetRefusedError, Ledger, SoftCapReached
 from myclaw_core.budget.prices import PriceTable
+from myclaw_core.config import Price
 from myclaw_core.errors import ConfigError
 from myclaw_core.events.log import EventLog
 from myclaw_core.runtime.types import Usage
@@ -133,6 +134,18 @@ async def test_a_call_that_cost_more_than_its_bound_is_booked_as_it_was(ledger: 
     assert (await till.settle(ledger, await till.reserve(ledger, 10), 600)).cost_eur == 6.0
     with pytest.raises(BudgetRefusedError):
         await till.reserve(ledger, 1)
+
+
+async def test_a_call_without_any_bound_is_booked_all_the_same(ledger: Ledger, till: Any) -> None:
+    assert (await till.settle(ledger, await till.reserve(ledger, 0), 30)).cost_eur == 0.3
+    assert (await ledger.standing()).spent_eur == 0.3
+
+
+async def test_a_model_that_the_user_prices_at_nothing_needs_no_leave(new_ledger: NewLedger, till: Any) -> None:
+    free = Price(input=0.0, cached=0.0, output=0.0)
+    ledger = new_ledger(soft_eur=0.0, hard_eur=0.0, prices=PriceTable({"own": free}))
+    reservation = await till.reserve(ledger, 10**6, model="own", past_soft_ok=False)
+    assert (await till.settle(ledger, reservation, 10**6)).cost_eur == 0.0
 
 
 async def test_a_call_is_booked_once_however_often_it_is_settled(ledger: Ledger, till: Any) -> None:
