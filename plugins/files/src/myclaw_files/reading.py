@@ -27,6 +27,7 @@ _MAX_FILES = 20_000
 _MAX_FILE_BYTES = 2_000_000
 _MAX_ALL_BYTES = 200_000_000
 _MAX_LINE_CHARS = 200
+_TOO_MANY = f"{_MAX_MATCHES} matches"
 _SUFFIX = {"dir": "/", "link": " (link)", "special": " (special file)"}
 
 
@@ -98,7 +99,7 @@ class _Search:
     def is_full(self, entry: Entry) -> bool:
         """Return whether a limit ends the search before `entry`."""
         if len(self.matches) >= _MAX_MATCHES:
-            self.stopped = f"{_MAX_MATCHES} matches"
+            self.stopped = _TOO_MANY
         elif self.n_files >= _MAX_FILES:
             self.stopped = f"{_MAX_FILES} files"
         elif self.pattern and self.read_bytes + min(entry.size_bytes, _MAX_FILE_BYTES) > _MAX_ALL_BYTES:
@@ -118,8 +119,12 @@ class _Search:
         if wanted not in self._folded(text):
             return
         for number, line in enumerate(text.split("\n"), start=1):
-            if wanted in self._folded(line) and len(self.matches) < _MAX_MATCHES:
-                self._add(entry, number, line)
+            if wanted not in self._folded(line):
+                continue
+            if len(self.matches) >= _MAX_MATCHES:
+                self.stopped = _TOO_MANY
+                return
+            self._add(entry, number, line)
 
     def result(self) -> ToolResult:
         lines = self.lines or ["(nothing found)"]
@@ -134,11 +139,11 @@ class _Search:
         if entry.size_bytes > _MAX_FILE_BYTES:
             return None
         try:
-            data = self.files.read_bytes(entry.path, _MAX_FILE_BYTES)
+            data = self.files.read_bytes(entry.path, _MAX_FILE_BYTES + 1)
         except MyclawError:
             return None
         self.read_bytes += len(data)
-        return None if is_binary(data) else data.decode(errors="replace")
+        return None if len(data) > _MAX_FILE_BYTES or is_binary(data) else data.decode(errors="replace")
 
     def _folded(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text
