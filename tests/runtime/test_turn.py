@@ -1,7 +1,6 @@
 """One turn from message to closed trace, through every layer."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -194,7 +193,9 @@ async def test_a_long_output_is_cut_with_a_notice_and_kept_whole(open_agent, mak
     assert result.truncated
     assert len(result.text) < 1400
     assert "cut" in result.text
-    assert Path(result.full_output_path).read_text().count("0123456789") > 1000
+    kept = home.outputs / str(trace.id) / "0.txt"
+    assert result.full_output_path == str(kept)
+    assert kept.read_text().count("0123456789") > 1000
 
 
 async def test_tool_output_taints_what_follows_and_cannot_close_its_block(open_agent, make_desk, home) -> None:

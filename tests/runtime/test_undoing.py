@@ -1,0 +1,110 @@
+"""What a trace changed is taken back, and trust hears of it."""
+
+import pytest
+
+from myclaw_core.errors import UsageError
+from myclaw_core.events.types import TraceClosed, UndoApplied
+from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
+
+EDIT = ("fs_edit", {"path": "a.md", "old": "two", "new": "2"})
+
+
+async def events(agent, kind: type) -> list:
+    return [event for _, event in await agent.log.since(0) if isinstance(event, kind)]
+
+
+async def test_undo_restores_the_bytes_and_is_a_child_trace(open_agent, make_desk, home, clock: FakeClock) -> None:
+    channel = RecordingChannel(clock)
+    replies = [calls(EDIT), calls(("fs_delete", {"path": "b.md"})), says("Done.")]
+    async with open_agent(replies) as agent:
+        (home.workspace / "a.md").write_bytes(b"one\r\ntwo\r\n")
+        (home.workspace / "b.md").write_bytes(b"\x00\xff")
+        desk = make_desk(agent, channel)
+        trace = await desk.handle("Edit and delete")
+        await desk.handle("/undo")
+        closed = await events(agent, TraceClosed)
+        applied = await events(agent, UndoApplied)
+
+    assert (home.workspace / "a.md").read_bytes() == b"one\r\ntwo\r\n"
+    assert (home.workspace / "b.md").read_bytes() == b"\x00\xff"
+    assert closed[-1].trace.parent_trace_id == trace.id
+    assert [(event.step_index, event.reverted, event.within_window) for event in applied] == [
+        (1, True, True),
+        (0, True, True),
+    ]
+
+
+async def test_a_second_undo_changes_nothing_and_says_so(open_agent, make_desk, home, clock: FakeClock) -> None:
+    channel = RecordingChannel(clock)
+    async with open_agent([calls(EDIT), says("Done.")]) as agent:
+        (home.workspace / "a.md").write_text("two")
+        desk = make_desk(agent, channel)
+        await desk.handle("Edit")
+        await desk.handle("/undo")
+        (home.workspace / "a.md").write_text("newer")
+        await desk.handle("/undo")
+
+    assert (home.workspace / "a.md").read_text() == "newer"
+    assert "before" in channel.shown[-1]
+
+
+async def test_undo_refuses_where_the_target_changed_since(open_agent, make_desk, home, clock: FakeClock) -> None:
+    channel = RecordingChannel(clock)
+    async with open_agent([calls(EDIT), says("Done.")]) as agent:
+        (home.workspace / "a.md").write_text("two")
+        desk = make_desk(agent, channel)
+        await desk.handle("Edit")
+        (home.workspace / "a.md").write_text("mine")
+        await desk.handle("/undo")
+        closed = await events(agent, TraceClosed)
+
+    assert (home.workspace / "a.md").read_text() == "mine"
+    assert "not undone" in channel.shown[-1]
+    assert closed[-1].trace.outcome == "failed"
+
+
+async def test_an_older_trace_is_undone_by_its_id(open_agent, make_desk, home, clock: FakeClock) -> None:
+    replies = [
+        calls(("fs_write", {"path": "a.md", "content": "a"})),
+        says("Done."),
+        calls(("fs_write", {"path": "b.md", "content": "b"})),
+        says("Done."),
+    ]
+    async with open_agent(replies) as agent:
+        desk = make_desk(agent)
+        first = await desk.handle("Write a")
+        await desk.handle("Write b")
+        await desk.handle(f"/undo {first.id}")
+
+    assert not (home.workspace / "a.md").exists()
+    assert (home.workspace / "b.md").exists()
+
+
+async def test_undo_within_ten_minutes_counts_and_later_only_forgets_the_destination(
+    open_agent, make_desk, home, clock: FakeClock
+) -> None:
+    replies = [calls(("fs_write", {"path": "n/a.md", "content": str(number)})) for number in range(2)]
+    async with open_agent([replies[0], says("1"), replies[1], says("2")]) as agent:
+        desk = make_desk(agent)
+        await desk.handle("Write")
+        clock.advance(minutes=11)
+        await desk.handle("/undo")
+        (late,) = [
+            s for key, s in (await agent.book.snapshot()).items() if key[1].endswith("n/*") and key[0] == "fs_write"
+        ]
+        await desk.handle("Write again")
+        await desk.handle("/undo")
+        (soon,) = [
+            s for key, s in (await agent.book.snapshot()).items() if key[1].endswith("n/*") and key[0] == "fs_write"
+        ]
+
+    assert late.undo_rate == 0
+    assert soon.undo_rate > 0
+
+
+async def test_with_nothing_to_undo_one_line_says_so(open_agent, make_desk) -> None:
+    async with open_agent([]) as agent:
+        with pytest.raises(UsageError, match="nothing to undo"):
+            await make_desk(agent).handle("/undo")
+        with pytest.raises(UsageError, match="no trace starts with"):
+            await make_desk(agent).handle("/undo beef")
