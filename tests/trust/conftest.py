@@ -1,0 +1,165 @@
+"""Builders of samples, traces, actions and books, shared by the trust tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from myclaw_sqlite.trust_store import TrustStoreDb
+
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.testing import FakeClock
+from myclaw_core.trust.book import TrustBook
+from myclaw_core.trust.decayed_mean import DecayedMean
+from myclaw_core.trust.state import SubjectState, SubjectView
+from myclaw_core.trust.subject import parent_of
+from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.effect import Effect
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject, TrustThreshold
+
+KEY = b"k" * 32
+NOTES: TrustSubject = ("fs_write", "fs_write:~/ws/notes/*")
+
+
+def ideal(subject: TrustSubject = NOTES, **changes: Any) -> TraceSignals:
+    """Return a sample with everything at its best and a grant, but for `changes`."""
+    best: dict[str, Any] = {
+        "tool_success": 1.0,
+        "cost_efficiency": 1.0,
+        "constitution_clean": 1.0,
+        "human_approval_delta": 1.0,
+        "undo_flag": 0.0,
+        "asked": True,
+    }
+    return TraceSignals(subject=subject, **(best | changes))
+
+
+def denied(subject: TrustSubject = NOTES) -> TraceSignals:
+    """Return the sample of a step that a person refused."""
+    return ideal(subject, tool_success=0.0, human_approval_delta=0.0, ran=False)
+
+
+def closed_trace(trace_id: UUID, at: datetime, **changes: Any) -> ExecutionTrace:
+    """Return a closed, empty trace."""
+    base: dict[str, Any] = {
+        "id": trace_id,
+        "session_id": "s",
+        "channel": "cli",
+        "sender": "cli:me",
+        "autonomy": "supervised",
+        "started_at": at,
+        "closed_at": at,
+        "outcome": "success",
+    }
+    return ExecutionTrace(**(base | changes))
+
+
+def effect_of(subject: TrustSubject, **changes: Any) -> Effect:
+    """Return a reversible effect of the subject's class."""
+    kind, _, scope = subject[1].partition(":")
+    base: dict[str, Any] = {
+        "kind": "neuron_invoke" if kind == "invoke" else kind,
+        "scope": scope,
+        "target": "the target",
+        "reversibility": "reversible",
+    }
+    return Effect(**(base | changes))
+
+
+def action_of(effect: Effect, at: datetime, actor: str = "fs_write", **changes: Any) -> PlannedAction:
+    """Return a supervised action with one effect."""
+    base: dict[str, Any] = {
+        "tool_name": actor,
+        "args": {},
+        "args_preview": {},
+        "effects": (effect,),
+        "sender": "cli:me",
+        "trace_id": UUID(int=1),
+        "session_id": "s",
+        "autonomy": "supervised",
+        "planned_at": at,
+    }
+    return PlannedAction.from_tool_call(**(base | changes))
+
+
+def threshold(min_score: float = 0.60, min_samples: int = 3, **changes: Any) -> TrustThreshold:
+    """Return a threshold, that of the low band where nothing else is said."""
+    base: dict[str, Any] = {"effect_class": "x", "risk_band": "low", "cap_autonomy": "full"}
+    return TrustThreshold(min_score=min_score, min_samples=min_samples, **(base | changes))
+
+
+class MemoryRecord:
+    """A trust record without a store: samples in time order through the default estimator."""
+
+    problem: Text | None = None
+
+    def __init__(self) -> None:
+        self.estimator = DecayedMean()
+        self.states: dict[TrustSubject, SubjectState] = {}
+
+    def add(self, signals: TraceSignals, at: datetime) -> None:
+        """Count one sample for its subject and the parent."""
+        for subject in (signals.subject, parent_of(signals.subject)):
+            if subject is not None:
+                state = self.states.get(subject) or self.estimator.initial(subject)
+                self.states[subject] = self.estimator.update(state, signals, at)
+
+    def view(self, subject: TrustSubject, now: datetime) -> SubjectView | None:
+        """Return how `subject` stands at `now`."""
+        state = self.states.get(subject)
+        if state is None:
+            return None
+        return SubjectView(state, self.estimator.score(state, now), self.estimator.effective_count(state, now))
+
+    def score(self, subject: TrustSubject, now: datetime) -> float:
+        """Return the faded score, 0 without history."""
+        view = self.view(subject, now)
+        return view.score if view else 0.0
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """Return a clock that stands at nine on a Monday."""
+    return FakeClock()
+
+
+@pytest.fixture
+def make() -> SimpleNamespace:
+    """Return the builders of this file by name."""
+    return SimpleNamespace(
+        KEY=KEY,
+        NOTES=NOTES,
+        Record=MemoryRecord,
+        action=action_of,
+        denied=denied,
+        effect=effect_of,
+        ideal=ideal,
+        threshold=threshold,
+        trace=closed_trace,
+    )
+
+
+OpenBook = Callable[..., Any]
+
+
+@pytest.fixture
+async def open_book(tmp_path: Path, clock: FakeClock) -> AsyncIterator[OpenBook]:
+    """Return a function that opens another book over the same store and anchor."""
+    books: list[TrustBook] = []
+
+    async def opened(**options: Any) -> TrustBook:
+        book = TrustBook(TrustStoreDb(tmp_path / "trust.db"), KEY, clock, anchor=tmp_path / "trust.head", **options)
+        await book.open()
+        books.append(book)
+        return book
+
+    yield opened
+    for book in books:
+        await book.close()
