@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from myclaw_core.approval.gateway import Gateway
 from myclaw_core.budget.ledger import Ledger
@@ -21,6 +21,7 @@ from myclaw_core.config import Config
 from myclaw_core.constitution.engine import Constitution
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import StoreError, UnavailableError
+from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
@@ -80,6 +81,7 @@ class Agent:
     plugins: PluginSet
     channels: Mapping[str, Channel]
     follower: TrustFollower
+    record_check: RecordCheck
     faults: list[PluginFault]
     notices: list[Text] = field(factory=list)
 
@@ -156,6 +158,7 @@ class Agent:
 
     async def run_turn(self, turn: Turn, channel: Channel, history: Sequence[Message]) -> TurnResult:
         """Run one turn and let trust follow it."""
+        await self.record_check.ready()
         try:
             return await TurnRunner(self.services, turn, channel, history).run()
         finally:
@@ -171,8 +174,6 @@ class Agent:
         Raises:
             UsageError: There is no such trace.
         """
-        from attrs import evolve
-
         original = await find_trace(self.log, wanted, turn.sender)
         lines = await undo_trace(self.services, evolve(turn, parent_trace_id=original.id), original)
         await self._follow()
@@ -189,9 +190,9 @@ class Agent:
         """Check the record, clear up after crashes and let plugins prepare; `open` calls it."""
         self.log.subscribe(self.dispatcher.event)
         self.services.rates.load(await self.log.scan("rate"))
-        report = await self.log.verify_tail()
-        if not report.ok:
-            self.notices.append(Text("the event log is not whole: {problem}", {"problem": str(report.problem)}))
+        problem = await self.record_check.start()
+        if problem is not None:
+            self.notices.append(problem)
         if recover_turns:
             await self.services.ledger.recover()
             for trace in await recover(self.log, self.services.gateway, self.clock, self.services.signals):
@@ -219,6 +220,7 @@ class Agent:
 
     async def stop(self) -> None:
         """Let plugins and the provider free what they took; `open` calls it."""
+        await self.record_check.stop()
         await self.dispatcher.shutdown()
         if self.services.provider is not None:
             await self.services.provider.close()
@@ -248,9 +250,14 @@ async def _assemble(
     )
     await book.open()
 
+    record_check = RecordCheck(log)
+
     def promotion(effect: Effect, action: PlannedAction, now: datetime) -> Promotion:
         threshold = thresholds.for_effect(effect.effect_class, effect.reversibility)
-        return judge(effect, action, book, threshold, now)
+        answer = judge(effect, action, book, threshold, now)
+        if answer.promoted and record_check.problem is not None:
+            return evolve(answer, promoted=False, reason=record_check.problem)
+        return answer
 
     def signals(trace: ExecutionTrace) -> Sequence[TraceSignals]:
         return extract(trace, dispatcher.signals)
@@ -330,6 +337,7 @@ async def _assemble(
         plugins=plugins,
         channels=dispatcher.channels(),
         follower=TrustFollower(log, book),
+        record_check=record_check,
         faults=faults,
     )
 

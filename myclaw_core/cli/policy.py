@@ -36,6 +36,7 @@ async def _run(args: argparse.Namespace) -> int:
     roots = open_roots(args.root)
     bad = 0
     async with Agent.open(Home.find(), recover_turns=False) as agent:
+        await agent.record_check.ready()
         for number, raw in enumerate(sys.stdin.buffer, start=1):
             if not raw.strip():
                 continue

@@ -95,7 +95,7 @@ class Executor:
         except PlanFailedError as failure:
             return await self._end(evolve(step, state="failed", error=failure.error))
         step = await self._recorder.intended(step, undo)
-        journalled = planned_states(undo) if undo else {}
+        journalled = planned_states(undo) if undo else None
         context = self._context(step.effects, journalled, changes)
         started_s = self._services.clock.monotonic()
         running = asyncio.ensure_future(_call(tool, call.args, context))
@@ -143,7 +143,7 @@ class Executor:
     def _context(
         self,
         effects: tuple[Effect, ...],
-        journalled: Mapping[str, PathState],
+        journalled: Mapping[str, PathState] | None,
         plan: tuple[PlannedChange, ...] = (),
     ) -> ToolContext:
         files = PinnedFiles(

@@ -58,7 +58,8 @@ class ModelError(MyclawError):
     """Raised when a model call failed for good (after the provider's own retries).
 
     Attributes:
-        kind: `auth`, `rate`, `overloaded`, `timeout`, `connection`, `malformed` or `request`.
+        kind: `auth`, `rate`, `request` (refused before it began), `unreachable` (never arrived), `overloaded`,
+            `timeout`, `connection` (broke off) or `malformed`.
     """
 
     exit_code = 3
@@ -66,10 +67,15 @@ class ModelError(MyclawError):
     def __init__(
         self,
         message: str,
-        kind: Literal["auth", "rate", "overloaded", "timeout", "connection", "malformed", "request"],
+        kind: Literal["auth", "rate", "request", "unreachable", "overloaded", "timeout", "connection", "malformed"],
     ) -> None:
         self.kind = kind
         super().__init__(message)
+
+    @property
+    def may_have_spent(self) -> bool:
+        """Return whether the provider may charge for the call all the same."""
+        return self.kind not in {"auth", "rate", "request", "unreachable"}
 
 
 class ModelProvider(Protocol):

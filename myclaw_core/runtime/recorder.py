@@ -117,15 +117,22 @@ class TraceRecorder:
         self.trace.messages.append(message)
 
     async def model_called(
-        self, call: ModelCall, message: Message | None, reservation: Reservation, usage: Usage | None
+        self,
+        call: ModelCall,
+        message: Message | None,
+        reservation: Reservation,
+        usage: Usage | None,
+        *,
+        may_have_spent: bool = True,
     ) -> tuple[Text, ...]:
         """Settle a model call and record it in one transaction; return budget notices to show.
 
         Args:
             usage: Tokens as the provider counted them, `None` where the call failed before it answered.
+            may_have_spent: Whether a failed call counts at its worst case.
         """
         async with self._log.transaction() as tx:
-            booked = await self._ledger.settle(tx, reservation, usage)
+            booked = await self._ledger.settle(tx, reservation, usage, may_have_spent=may_have_spent)
             call = evolve(call, cost_usd=booked.cost_usd, cost_eur=booked.cost_eur)
             await tx.append(ModelCalled(trace_id=self.trace.id, call=call, message=message))
         self.trace.model_calls.append(call)

@@ -23,7 +23,6 @@ async def ask_past_soft_cap(
 ) -> bool:
     """Ask whether this turn may spend past the soft cap and return the answer; no answer is no."""
     channel.status(Status(phase="waiting"))
-    reason = Text("{reason}", {"reason": str(reached)})
     effect = Effect(kind="cost_spend", scope="models", target=services.config.agent.model, reversibility="irreversible")
     action = PlannedAction.from_tool_call(
         tool_name="model",
@@ -42,7 +41,7 @@ async def ask_past_soft_cap(
         effect_class=action.effect_class,
         summary=Text("go on with this turn past the day's soft cap"),
         risk="high",
-        policy_reasons=(reason,),
+        policy_reasons=(reached.text,),
     )
     (approval,) = await services.gateway.ask([Question(draft=draft, step_index=TURN_ITSELF)], turn, channel)
     recorder.trace.approvals.append(approval)

@@ -289,6 +289,27 @@ async def test_a_file_changed_after_the_question_is_not_overwritten(
     assert "no longer what was judged" in trace.steps[0].error.message
 
 
+async def test_an_approved_change_that_cannot_be_undone_is_done_and_never_promoted(
+    open_agent, make_desk, home, clock: FakeClock
+) -> None:
+    """A file with a second name elsewhere has no undo record, so it asks each time."""
+    channel = RecordingChannel(clock)
+    replies = [reply for day in range(6) for reply in (calls(write("a.md", f"{day}\n")), says("Done."))]
+    async with open_agent(replies) as agent:
+        (home.workspace / "a.md").write_text("old\n")
+        (home.root / "other-name").hardlink_to(home.workspace / "a.md")
+        for _ in range(6):
+            trace = await make_desk(agent, channel).handle("Write a.md")
+            clock.advance(days=1)
+            (home.root / "other-name").unlink()
+            (home.root / "other-name").hardlink_to(home.workspace / "a.md")
+
+    assert (home.workspace / "a.md").read_text() == "5\n"
+    assert len(channel.cards) == 6
+    assert channel.cards[0].request.draft.action.reversibility == "irreversible"
+    assert trace.steps[0].undo_id is None
+
+
 async def last_trace(agent) -> ExecutionTrace:
     from myclaw_core.events.types import TraceClosed
 

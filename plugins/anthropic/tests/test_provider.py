@@ -253,7 +253,7 @@ async def test_a_service_that_is_not_there_is_named_by_its_address_without_passw
         with pytest.raises(ModelError) as failed:
             await provider.complete(ask(), ignore)
 
-    assert failed.value.kind == "connection"
+    assert failed.value.kind == "unreachable"
     assert f"cannot be reached at http://127.0.0.1:{port} (" in str(failed.value)
     assert "check the network and ANTHROPIC_BASE_URL" in str(failed.value)
     assert "secret" not in str(failed.value)

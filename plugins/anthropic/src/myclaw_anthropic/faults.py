@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_WAIT_S", "CallSite", "retry_wait_s"]
 
-Kind = Literal["auth", "rate", "overloaded", "timeout", "connection", "malformed", "request"]
+Kind = Literal["auth", "rate", "request", "unreachable", "overloaded", "timeout", "connection", "malformed"]
 
 MAX_WAIT_S = 60.0
 """A service that asks for a longer pause gets none: the person is told instead of left waiting."""
@@ -112,7 +112,7 @@ class CallSite:
         text = (
             f"cannot be reached at {_without_password(self.url)} ({detail}); check the network and ANTHROPIC_BASE_URL"
         )
-        return self._error("connection", text)
+        return self._error("unreachable", text)
 
     def _status(self, error: APIStatusError) -> ModelError:
         status = _status_of(error)

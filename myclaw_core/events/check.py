@@ -1,0 +1,65 @@
+"""The whole record is checked in the background at each start; until it is whole nothing is promoted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from myclaw_core.errors import StoreError
+from myclaw_core.events.log import EventLog
+from myclaw_core.types.text import Text
+
+__all__ = ["RecordCheck"]
+
+PATIENCE_S = 2.0
+"""How long a first turn waits for the check; a longer record is checked while the turn already runs and asks."""
+
+_log = logging.getLogger("myclaw.events")
+
+
+class RecordCheck:
+    """Checks one event log, the tail at once and the rest meanwhile.
+
+    Attributes:
+        problem: Why the record cannot be relied on now, or `None`.
+    """
+
+    def __init__(self, log: EventLog) -> None:
+        self._event_log = log
+        self._task: asyncio.Task[None] | None = None
+        self.problem: Text | None = Text("the record is still being checked")
+
+    async def start(self) -> Text | None:
+        """Check the tail, begin to check the rest, and return what is wrong with the tail."""
+        report = await self._event_log.verify_tail()
+        if not report.ok:
+            self._found(report.problem)
+            return self.problem
+        self._task = asyncio.create_task(self._check_all())
+        return None
+
+    async def ready(self) -> None:
+        """Wait a little for the check to end."""
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=PATIENCE_S)
+
+    async def stop(self) -> None:
+        """End the check; what it has not seen is checked at the next start."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _check_all(self) -> None:
+        try:
+            report = await self._event_log.verify()
+        except StoreError as error:
+            self._found(Text("{reason}", {"reason": str(error)}))
+            return
+        if report.ok:
+            self.problem = None
+        else:
+            self._found(report.problem)
+
+    def _found(self, problem: Text | None) -> None:
+        self.problem = Text("the event log is not whole: {problem}", {"problem": str(problem or "unknown")})
+        _log.critical("%s; every action asks, nothing was changed", self.problem)

@@ -1,0 +1,104 @@
+"""The agent put together: what a start checks, and what a damaged record changes."""
+
+import sqlite3
+
+from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
+
+
+def write(number: int) -> dict:
+    return calls(("fs_write", {"path": "n/a.md", "content": f"{number}\n"}))
+
+
+async def earn_trust(open_agent, make_desk, clock: FakeClock) -> None:
+    """Three approved writes on three days."""
+    for day in range(3):
+        async with open_agent([write(day), says("Done.")]) as agent:
+            await make_desk(agent).handle("Write")
+        clock.advance(days=1)
+
+
+async def decided_via(open_agent, make_desk, clock: FakeClock) -> tuple[str, str]:
+    channel = RecordingChannel(clock)
+    async with open_agent([write(9), says("Done.")], recover_turns=False) as agent:
+        trace = await make_desk(agent, channel).handle("Write")
+    decision = trace.steps[0].decision
+    return decision.via, str(decision.reason)
+
+
+async def test_trust_is_earned_over_restarts(open_agent, make_desk, clock: FakeClock) -> None:
+    await earn_trust(open_agent, make_desk, clock)
+
+    via, reason = await decided_via(open_agent, make_desk, clock)
+
+    assert via == "trust_promoted"
+    assert "went well 3 times" in reason
+
+
+async def test_an_old_entry_that_was_changed_stops_every_promotion(
+    open_agent, make_desk, home, clock: FakeClock
+) -> None:
+    """The change lies before the last signed checkpoint, so that only the check of the whole record can see it."""
+    await earn_trust(open_agent, make_desk, clock)
+    with sqlite3.connect(home.state / "events.db") as database:
+        database.execute("DROP TRIGGER IF EXISTS " + trigger_on(database, "bodies"))
+        database.execute("UPDATE bodies SET body = CAST(body || ' ' AS BLOB) WHERE seq = 1")
+    database.close()
+
+    via, reason = await decided_via(open_agent, make_desk, clock)
+
+    assert via == "trust"
+    assert "not whole" in reason
+
+
+async def test_trust_rows_that_were_changed_stop_every_promotion(open_agent, make_desk, home, clock: FakeClock) -> None:
+    await earn_trust(open_agent, make_desk, clock)
+    with sqlite3.connect(home.state / "trust.db") as database:
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            database.execute(f"DROP TRIGGER {name}")
+        database.execute("DELETE FROM events WHERE seq = 2")
+    database.close()
+
+    via, reason = await decided_via(open_agent, make_desk, clock)
+
+    assert via == "trust"
+    assert "does not check out" in reason
+
+
+async def test_a_trust_store_that_is_gone_is_rebuilt_from_the_event_log(
+    open_agent, make_desk, home, clock: FakeClock
+) -> None:
+    await earn_trust(open_agent, make_desk, clock)
+    for path in home.state.glob("trust.*"):
+        path.unlink()
+
+    via, _ = await decided_via(open_agent, make_desk, clock)
+
+    assert via == "trust_promoted"
+
+
+async def test_a_plugin_that_fails_to_load_is_an_event(open_agent, make_desk, home, clock: FakeClock) -> None:
+    from attrs import evolve
+
+    from myclaw_core.compose import load_plugins
+    from myclaw_core.events.types import PluginFault
+    from myclaw_core.plugins import PluginReport
+
+    failed = PluginReport(
+        name="broken",
+        distribution="myclaw-broken",
+        version="1",
+        state="failed",
+        hooks=(),
+        error="cannot",
+        hint="mend it",
+    )
+    plugins = load_plugins(home)
+    async with open_agent([], plugins=evolve(plugins, reports=(*plugins.reports, failed))) as agent:
+        faults = [event for _, event in await agent.log.since(0) if isinstance(event, PluginFault)]
+
+    assert [(fault.plugin, fault.hook) for fault in faults] == [("broken", "load")]
+
+
+def trigger_on(database: sqlite3.Connection, table: str) -> str:
+    query = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?"
+    return database.execute(query, (table,)).fetchone()[0]
