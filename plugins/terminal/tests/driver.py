@@ -87,10 +87,14 @@ class FixedDesk:
         self.channel.notice(Text("asking is over"))
 
     async def turn_late(self, text: str) -> None:
-        """Give the person time to type ahead, then ask."""
-        print_mark("busy")
-        await asyncio.sleep(0.3)
+        """Ask once the person has typed ahead."""
+        await typed_ahead()
         await self.turn_ask("ask 1")
+
+    async def turn_slow(self, text: str) -> None:
+        """Answer once the person has typed ahead."""
+        await typed_ahead()
+        await self.turn_echo(text)
 
     async def turn_steps(self, text: str) -> None:
         """Do one step and end."""
@@ -105,6 +109,15 @@ class FixedDesk:
             self.refusals += 1
             return Text("read first, {n} s left", {"n": 3})
         return None
+
+
+async def typed_ahead() -> None:
+    """Wait until a line lies in the terminal that nobody has read."""
+    typed = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sys.stdin, typed.set)
+    print_mark("busy")
+    await typed.wait()
+    asyncio.get_running_loop().remove_reader(sys.stdin)
 
 
 def print_mark(line: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -106,6 +107,19 @@ def test_an_error_in_a_pipe_is_one_line_on_stderr_and_the_exit_code() -> None:
     assert done.stderr == "no model is set up; run myclaw setup\n"
     assert done.stdout == "got 3 characters: **one**\n"
     assert done.returncode == 3
+
+
+def test_ctrl_c_between_the_messages_of_a_pipe_leaves() -> None:
+    """There is no prompt that could say how."""
+    program = [sys.executable, str(DRIVER), "serve"]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdin
+        assert child.stdout
+        child.stdin.write(b"one\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == b"got 3 characters: **one**\n"
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=60) == 130
 
 
 def test_nobody_is_asked_in_a_pipe() -> None:

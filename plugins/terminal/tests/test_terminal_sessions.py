@@ -229,6 +229,19 @@ def test_keys_pressed_before_a_card_was_seen_do_not_answer_it(spawn: Spawn, term
     assert "True" not in seen(child)
 
 
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_a_message_typed_during_a_turn_is_the_next_one(spawn: Spawn, term: str) -> None:
+    """It is queued, not lost."""
+    child = spawn("serve", TERM=term)
+    at_prompt(child)
+    child.send("slow\r")
+    child.expect_exact("<<busy>>")
+    child.send("next one\r")
+    child.expect_exact("got 4 characters")
+    child.expect_exact("got 8 characters")
+    leave(child)
+
+
 @pytest.mark.parametrize("environ", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
 def test_a_plain_terminal_gets_lines_without_any_escape(spawn: Spawn, environ: dict[str, str]) -> None:
     """Status is a line, answers are the Markdown itself."""

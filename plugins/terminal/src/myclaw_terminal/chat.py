@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from attrs import define
 
@@ -11,14 +15,17 @@ from myclaw_core.errors import MyclawError
 from myclaw_core.runtime.channel import Desk, Status
 from myclaw_terminal.inert import inert
 from myclaw_terminal.lines import Line
-from myclaw_terminal.reader import Interrupted, Prompt, on_sigint
+from myclaw_terminal.reader import Interrupted, Prompt
 from myclaw_terminal.screen import Screen
 
 __all__ = ["Chat"]
 
+_T = TypeVar("_T")
+
 _WELCOME = "myclaw: type a message; /help lists the commands, Ctrl-D leaves."
 _HOW_TO_LEAVE = "to leave, press Ctrl-D or type /quit"
 _QUIT = ("/quit", "leave")
+_INTERRUPTED = 130
 
 
 @define
@@ -26,7 +33,7 @@ class Chat:
     """Reads messages and runs them.
 
     Attributes:
-        attended: Whether a person types here; without one the exit code tells of errors.
+        attended: Whether a person types here; without one Ctrl-C leaves and the exit code tells of errors.
         history: File of earlier messages.
         turn_closed: Set by the channel once the end of the running turn was shown.
     """
@@ -36,6 +43,7 @@ class Chat:
     attended: bool
     history: Path | None
     turn_closed: bool = False
+    _running: asyncio.Future[Any] | None = None
 
     async def run(self, desk: Desk) -> int:
         """Hand messages to `desk` until there are no more; return the exit code."""
@@ -43,18 +51,24 @@ class Chat:
         if self.attended:
             self.screen.lines([Line(_WELCOME, "dim")])
         worst = 0
-        while (text := await self._next()) is not None:
-            worst = max(worst, await self._turn(desk, text))
+        with _on_sigint(self._interrupt):
+            try:
+                while (text := await self._next()) is not None:
+                    worst = max(worst, await self._turn(desk, text))
+            except Interrupted:
+                return _INTERRUPTED
         return 0 if self.attended else worst
 
     async def _next(self) -> str | None:
         while True:
             try:
                 with self.screen.paused():
-                    text = (await self.prompt.message()).strip()
+                    text = (await self._interruptible(self.prompt.message())).strip()
             except EOFError:
                 return None
             except Interrupted as pressed:
+                if not self.attended:
+                    raise
                 if pressed.empty:
                     self.screen.lines([Line(_HOW_TO_LEAVE, "dim")])
                 continue
@@ -67,14 +81,10 @@ class Chat:
         if not text.startswith("/"):
             self.screen.status(Status(phase="thinking"))
         self.turn_closed = False
-        turn = asyncio.ensure_future(desk.handle(text))
         try:
-            with self.prompt.quiet(), on_sigint(turn.cancel):
-                await turn
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
+            with self.prompt.quiet():
+                await self._interruptible(desk.handle(text))
+        except Interrupted:
             if not self.turn_closed:
                 self._say("stopped")
         except MyclawError as error:
@@ -84,6 +94,42 @@ class Chat:
             self.screen.settle()
         return 0
 
+    async def _interruptible(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Return what `work` gives; `Interrupted` where Ctrl-C cancelled it."""
+        self._running = running = asyncio.ensure_future(work)
+        try:
+            return await running
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise Interrupted(empty=True) from None
+        finally:
+            self._running = None
+
+    def _interrupt(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
+
     def _say(self, line: str) -> None:
         self.screen.settle()
         self.screen.lines([Line(line, "bad")])
+
+
+@contextmanager
+def _on_sigint(action: Callable[[], object]) -> Iterator[None]:
+    """Let Ctrl-C call `action` in the event loop instead of ending the program."""
+    loop = asyncio.get_running_loop()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        loop.add_signal_handler(signal.SIGINT, action)
+    except (NotImplementedError, RuntimeError, ValueError):
+        # Signals reach the main thread only.
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        if before is not None:
+            signal.signal(signal.SIGINT, before)

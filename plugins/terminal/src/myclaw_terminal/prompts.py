@@ -23,7 +23,10 @@ __all__ = ["CommandCompleter", "EditingPrompt", "open_history"]
 
 
 class EditingPrompt:
-    """Asks through prompt_toolkit, which never blocks the event loop."""
+    """Asks through prompt_toolkit, which never blocks the event loop.
+
+    It leaves the signal alone: its own handler would not give ours back.
+    """
 
     def __init__(self, stdin: TextIO, stdout: TextIO) -> None:
         self._stdin = stdin
@@ -57,7 +60,7 @@ class EditingPrompt:
     async def message(self) -> str:
         """Return the next message; a paste may hold several lines."""
         try:
-            return await self._messages.prompt_async("> ")
+            return await self._messages.prompt_async("> ", handle_sigint=False)
         except KeyboardInterrupt:
             raise Interrupted(empty=not self._messages.default_buffer.text) from None
 
@@ -67,7 +70,6 @@ class EditingPrompt:
         flush_input(self._stdin)
         session: PromptSession[str] = PromptSession(history=DummyHistory(), input=self._input, output=self._output)
         try:
-            # The turn has its own handler of SIGINT, which must still be there afterwards.
             return await session.prompt_async(question, handle_sigint=False)
         except KeyboardInterrupt:
             raise Interrupted(empty=True) from None

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Protocol, TextIO
 
 from myclaw_terminal.screen import is_terminal, write
 
-__all__ = ["Interrupted", "LinePrompt", "Prompt", "flush_input", "on_sigint"]
+__all__ = ["Interrupted", "LinePrompt", "Prompt", "flush_input"]
 
 _CHUNK_BYTES = 65_536
 
 
 class Interrupted(Exception):  # noqa: N818 - it is a key press, not an error
-    """Raised when the person pressed Ctrl-C at a prompt.
+    """Raised when the person pressed Ctrl-C.
 
     Attributes:
         empty: Whether nothing was typed yet.
@@ -49,25 +48,6 @@ class Prompt(Protocol):
         ...
 
 
-@contextmanager
-def on_sigint(action: Callable[[], object]) -> Iterator[None]:
-    """Let Ctrl-C call `action` in the event loop instead of ending the program."""
-    loop = asyncio.get_running_loop()
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        loop.add_signal_handler(signal.SIGINT, action)
-    except (NotImplementedError, RuntimeError, ValueError):
-        # Signals reach the main thread only.
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
-
-
 class LinePrompt:
     """Plain lines from a descriptor; a prompt is printed only where a terminal reads and shows it."""
 
@@ -85,18 +65,8 @@ class LinePrompt:
 
     async def message(self) -> str:
         """Return the next line."""
-        if self._stdout is None:
-            return await self._line()
         write(self._stdout, "> ")
-        reading = asyncio.ensure_future(self._line())
-        with on_sigint(reading.cancel):
-            try:
-                return await reading
-            except asyncio.CancelledError:
-                task = asyncio.current_task()
-                if task is not None and task.cancelling():
-                    raise
-                raise Interrupted(empty=True) from None
+        return await self._line()
 
     async def answer(self, question: str) -> str:
         """Forget what was typed before and return the next line."""
