@@ -22,7 +22,7 @@ from myclaw_core.redact.shapes import SHAPE_RULES
 
 __all__ = ["contains_mask", "contains_secret", "redact_text", "redact_value"]
 
-_MASK = re.compile(r"«redacted:[a-z0-9-]+»")
+_MASK = re.compile(r"(?:«|\\u00ab)redacted:[a-z0-9-]+(?:»|\\u00bb)")
 _SPLIT = re.compile(rf"({_MASK.pattern})")
 _SHORTEST = 8
 _CACHED_CHARS = 200
@@ -70,7 +70,7 @@ class _Redactor:
         return text
 
     def _round(self, text: str) -> str:
-        if "«" not in text:
+        if "redacted:" not in text:
             return self._part(text)
         return "".join(part if _MASK.fullmatch(part) else self._part(part) for part in _SPLIT.split(text))
 

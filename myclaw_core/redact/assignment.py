@@ -4,36 +4,40 @@ from __future__ import annotations
 
 import re
 
-from myclaw_core.redact.guess import Kind, looks_secret
+from myclaw_core.redact.guess import Kind, is_gap, looks_secret
 from myclaw_core.redact.rule import Rule, mask
 
 __all__ = ["ASSIGNMENT_RULES", "masked_by_name"]
 
 _KIND = "credential"
 _NAMES: dict[Kind, str] = {
-    "password": r"password|passwd|passphrase|passcode|(?<![a-z])pwd|(?<=[_-])pass|(?<=[_-])pw|(?<![\w-])pass(?==)",
+    "password": (r"password|passwd|passphrase|passcode|(?<![a-z])(?:pwd|psk)|(?<=[_-])(?:pass|pw)|(?<![\w-])pass(?==)"),
     "key": (
-        r"(?:api|access|auth|private|secret|account|shared[ _-]?access|encryption|signing|master|session|app|role"
-        r"|consumer|deploy|license|licence|storage|subscription|webhook)[ _-]?key"
+        r"(?:api|access|auth|private|secret|account|shared[ _-]?access|encryption|signing|master|session|app"
+        r"|role|consumer|deploy|license|licence|storage|subscription|webhook)[ _-]?key(?:_base)?"
     ),
     "secret": r"secret",
     "token": r"token",
     "credentials": r"credentials?|(?<=_)auth",
 }
 _NAME = "|".join(rf"(?P<{kind}>{names})" for kind, names in _NAMES.items())
-_HINTS = ("pass", "pwd", "pw", "secret", "token", "key", "credential", "_auth")
+_HINTS = ("pass", "pwd", "pw", "secret", "token", "key", "credential", "_auth", "psk")
 _QUOTED = r"(?:(?!(?P=q))(?:\\.|[^\n\\«»])){0,1024}"
 _BARE = r"""(?:[^\s"'`&;,<>(){}|\[\]«»]|[&;,](?![\w .-]{0,40}[=:]|\s|$)){1,1024}"""
 _VALUE = rf"""(?P<q>\\?["'`])?(?P<hidden>(?(q){_QUOTED}|{_BARE}))(?(q)(?:(?P=q)|$))"""
 _TYPE = r"[A-Za-z_][\w.\[\]| ]{0,40}?"
 _NOT_SECRET_BEFORE = re.compile(
-    r"(?:page|next|continuation|sync|eos|bos|pad|unk|sep|cls|mask|stop|end|start|max|min|special|cancellation|new|public)"
-    r"[_ -]?$",
+    r"(?:(?:page|pagination|next|continuation|sync|forward|backward|input|output|idempotency|change|lock"
+    r"|eos|bos|pad|unk|sep|cls|mask|stop|end|start|max|min|special|cancellation|new|public)[_ -]?|::\w{0,40})\Z",
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_WHOLE_LINE_WORD = re.compile(r"[^\s\W_]{6,}")
-_ENV_NAME = re.compile(r"(?:^|[\s;\"'`])[A-Z0-9_]*$")
+_LINE_BEFORE = re.compile(r"(?:^|\n)[ \t]*(?:-[ \t]+)?[\w.\"'-]*\Z")
+_LINE_AFTER = re.compile(r"[ \t]*(?:\r?\n|$)")
+_LOWER_WORD = re.compile(r"[a-z]{6,}")
+_ENV_NAME = re.compile(r"(?:^|[\s;\"'`])[A-Z0-9_]*\Z")
+_LOOK_BACK = 80
+_KEY = re.compile(rf"(?i)(?P<header>(?:proxy-?)?authorization|(?:set-?)?cookie)$|(?:{_NAME})$")
 
 
 def masked_by_name(name: str, value: str) -> str | None:
@@ -51,7 +55,8 @@ def masked_by_name(name: str, value: str) -> str | None:
 
 
 def _is_header(value: str) -> bool:
-    return looks_secret("credentials", value.rpartition(" ")[2], plain=True) or "=" in value
+    scheme, _, credentials = value.partition(" ")
+    return not is_gap(credentials) if credentials else looks_secret("credentials", scheme, plain=True) or "=" in value
 
 
 def _kind(match: re.Match[str]) -> Kind:
@@ -59,62 +64,73 @@ def _kind(match: re.Match[str]) -> Kind:
 
 
 def _assigned(match: re.Match[str]) -> bool:
-    text, value, kind = match.string, match["hidden"], _kind(match)
-    if _NOT_SECRET_BEFORE.search(text, max(0, match.start() - 20), match.start()):
+    value, kind, tight = match["hidden"], _kind(match), match["sep"] == "="
+    in_resource_name = match["sep"] == ":" and match.string[match.start() - 1 : match.start()] == ":"
+    if in_resource_name or _ends(_NOT_SECRET_BEFORE, match):
         return False
     if match["q"]:
-        return looks_secret(kind, value, plain=True)
-    tight = match["sep"] == "="
-    if _is_code(value, text[match.end("hidden") : match.end("hidden") + 1], tight=tight):
+        closed = match.end() > match.end("hidden")
+        return looks_secret(kind, value, plain=True) and (closed or " " not in value)
+    if _is_code(match, tight=tight):
         return False
-    if tight and match[kind].isupper() and _ENV_NAME.search(text, max(0, match.start() - 64), match.start()):
+    if tight and match[kind].isupper() and _ends(_ENV_NAME, match):
         return looks_secret("password" if kind == "password" else "secret", value, plain=True)
-    return looks_secret(kind, value, plain=tight or (kind == "password" and _fills_line(match)))
+    return looks_secret(kind, value, plain=tight or match["close"] is not None or _is_config_line(match))
 
 
-def _is_code(value: str, after: str, *, tight: bool) -> bool:
+def _ends(pattern: re.Pattern[str], match: re.Match[str]) -> bool:
+    """Return whether `pattern` fits the text just before the match."""
+    return pattern.search(match.string, max(0, match.start() - _LOOK_BACK), match.start()) is not None
+
+
+def _is_code(match: re.Match[str], *, tight: bool) -> bool:
     """Return whether an unquoted value is a call, an index or the variable of a keyword argument."""
-    if not _IDENTIFIER.fullmatch(value) or not after:
+    value, after = match["hidden"], match.string[match.end() : match.end() + 1]
+    if not after or not _IDENTIFIER.fullmatch(value):
         return False
     return after in "([" or (tight and after in ")," and not any(char.isdigit() for char in value))
 
 
-def _fills_line(match: re.Match[str]) -> bool:
-    """Return whether the line is `name: value` and nothing else, as in a configuration file."""
-    text = match.string
-    line_start = text.rfind("\n", 0, match.start()) + 1
-    line_end = text.find("\n", match.end())
-    before, after = text[line_start : match.start()], text[match.end() : None if line_end < 0 else line_end]
-    value_is_plain = _WHOLE_LINE_WORD.fullmatch(match["hidden"]) is not None
-    return (
-        value_is_plain
-        and not after.strip()
-        and re.fullmatch(r"[\s\w.\"'-]*", before) is not None
-        and " " not in before.strip()
-    )
+def _is_config_line(match: re.Match[str]) -> bool:
+    """Return whether the line is `password: word` and nothing else."""
+    if match["password"] is None or not _LOWER_WORD.fullmatch(match["hidden"]):
+        return False
+    return _ends(_LINE_BEFORE, match) and _LINE_AFTER.match(match.string, match.end()) is not None
 
 
-_ASSIGNMENT = Rule(
-    _KIND,
-    _HINTS,
-    (
-        rf"(?im)(?:{_NAME})(?:\\?[\"'`])?\]?"
-        rf"(?P<sep>[ \t]{{0,8}}(?::[ \t]{{0,8}}{_TYPE}=(?!=)|=>|:=|=(?!=)|:(?![:/]))[ \t]{{0,8}}){_VALUE}"
+def _flag(match: re.Match[str]) -> bool:
+    value = match["hidden"]
+    if value.isupper() or not looks_secret(_kind(match), value, plain=True):
+        return False
+    return not value.isalpha() or match["q"] is not None or match.string[match.end() :].startswith(" -")
+
+
+def _prose(match: re.Match[str]) -> bool:
+    return looks_secret(_kind(match), match["hidden"].rstrip(".:!?"), plain=False)
+
+
+def _no_gap(match: re.Match[str]) -> bool:
+    return not is_gap(match["hidden"])
+
+
+def _bare_key(match: re.Match[str]) -> bool:
+    """A long run after the name alone must have everything: upper case, lower case and digits."""
+    value = match["hidden"]
+    return value.upper() != value != value.lower() and any(char.isdigit() for char in value)
+
+
+_ANY_NAME = rf"(?im)(?:{_NAME})"
+_SEPARATOR = rf"[ \t]{{0,8}}(?::[ \t]{{0,8}}{_TYPE}=(?!=)|=>|:=|=(?!=)|:(?![:/]))[ \t]{{0,8}}"
+ASSIGNMENT_RULES = (
+    Rule(_KIND, _HINTS, rf"{_ANY_NAME}(?P<close>\\?[\"'`])?\]?(?P<sep>{_SEPARATOR}){_VALUE}", _assigned),
+    Rule(_KIND, ("--",), rf"(?im)(?<![\w-])--[\w-]{{0,40}}?(?:{_NAME})[ \t]{{1,8}}(?!-){_VALUE}", _flag),
+    Rule(
+        _KIND,
+        (" is ", " was ", " è ", " era ", " sarà "),
+        rf"{_ANY_NAME}[ \t]{{1,8}}(?:is|was|è|era|sarà)[ \t]{{0,8}}:?[ \t]{{1,8}}{_VALUE}",
+        _prose,
     ),
-    _assigned,
+    Rule(_KIND, _HINTS, rf"{_ANY_NAME}[ \t]{{1,8}}(?P<hidden>[A-Za-z0-9+/_-]{{20,200}})(?![\w+/=])", _bare_key),
+    Rule(_KIND, ("</",), rf"{_ANY_NAME}(?:\s[^<>«»]{{0,200}})?>(?P<hidden>[^<>\s«»]{{4,256}})</", _no_gap),
+    Rule(_KIND, ("value=",), rf"{_ANY_NAME}[\"']\s{{1,8}}value=[\"'](?P<hidden>[^\"'\n«»]{{4,256}})", _no_gap),
 )
-_FLAG = Rule(
-    _KIND,
-    ("--",),
-    (rf"(?im)(?<![\w-])--[\w-]{{0,40}}?(?:{_NAME})[ \t]{{1,8}}(?!-){_VALUE}"),
-    lambda match: looks_secret(_kind(match), match["hidden"], plain=True) and not match["hidden"].isupper(),
-)
-_PROSE = Rule(
-    _KIND,
-    ("pass", "secret", "token", "key"),
-    (rf"(?im)\b(?:{_NAME})[ \t]+(?:is|was|è|era|sarà)[ \t]*:?[ \t]+{_VALUE}"),
-    lambda match: looks_secret(_kind(match), match["hidden"].rstrip(".!?"), plain=False),
-)
-_KEY = re.compile(rf"(?i)(?P<header>(?:proxy-?)?authorization|(?:set-?)?cookie)$|(?:{_NAME})$")
-
-ASSIGNMENT_RULES = (_ASSIGNMENT, _FLAG, _PROSE)

@@ -79,12 +79,13 @@ _HEADER_RULES = (
         "cookie",
         ("cookie",),
         (
-            r"(?i)\b(?:set-?)?cookie(?:\\?[\"'`])?[ \t]{0,4}(?:=>|[:=])[ \t]{0,4}(?:\\?[\"'`])?"
+            r"(?i)\b(?:(?<=--)cookie[ \t]|(?:set-?)?cookie(?:\\?[\"'`])?[ \t]{0,4}(?:=>|[:=]))[ \t]{0,4}(?:\\?[\"'`])?"
             r"(?P<hidden>[\w!#$%&*.^|~+-]{1,128}=[^\s\"'`\\«»][^\n\"'`\\«»]*)"
         ),
     ),
 )
 _COMMAND_RULES = (
+    Rule("basic-auth", ("auth",), r"(?i)\"auth\"\s{0,4}:\s{0,4}\"(?P<hidden>[A-Za-z0-9+/]{8,1024}={0,2})\"", _basic),
     Rule(
         "credential",
         ("curl", "wget", "http"),

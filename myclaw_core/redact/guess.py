@@ -64,9 +64,9 @@ def looks_secret(kind: Kind, value: str, *, plain: bool) -> bool:
         return False
     if kind == "password":
         return _is_password(value, plain=plain)
-    if _PATH.fullmatch(value) or "://" in value:
+    if _PATH.fullmatch(value) or "://" in value or value.startswith("arn:"):
         return False
-    if is_random(value, 8 if plain or kind == "secret" else 12):
+    if is_random(value, 6 if plain else 10) and (plain or any(char.isdigit() for char in value)):
         return True
     return kind == "secret" and plain and value.isalnum() and len(value) >= 6  # noqa: PLR2004
 

@@ -31,5 +31,7 @@ def _whole(home: str) -> re.Pattern[str]:
 
 def _start(home: str) -> str:
     own = "/+".join(re.escape(part) for part in home.split("/") if part)
-    homes = r"~[\w.-]*|\$HOME|\$\{HOME\}|/+(?:home|Users)/+[^/\s\"'`«»]+|/+root" + (f"|/+{own}" if own else "")
+    homes = r"~[\w.-]*|\$HOME|\$\{HOME\}|(?:/+var)?/+(?:home|Users)/+[^/\s\"'`«»]+|/+root" + (
+        f"|/+{own}" if own else ""
+    )
     return rf"(?:{homes}){_SLASH}private{_SLASH}"
