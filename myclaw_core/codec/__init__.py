@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from myclaw_core.codec.problems import Problems, json_problems
+from myclaw_core.codec.problems import json_problems
 from myclaw_core.codec.text import parse, write
-from myclaw_core.codec.version import SCHEMA_VERSION, open_document, seal_document
-from myclaw_core.errors import CodecError
+from myclaw_core.codec.version import SCHEMA_VERSION, UNKNOWN_FIELDS, open_document, seal_document
 
 if TYPE_CHECKING:
     from myclaw_core.events.types import Event
@@ -36,14 +35,11 @@ def unstructure(obj: Any) -> Any:
     """Return `obj` as a JSON value (dict, list, str, int, float, bool, None), unknown fields merged back in.
 
     Raises:
-        CodecError: It holds a time without a zone.
+        CodecError: It holds a time without a zone, or itself.
     """
-    from myclaw_core.codec.converter import converter
+    from myclaw_core.codec.converter import to_json
 
-    try:
-        return converter().unstructure(obj)
-    except Problems as found:
-        raise CodecError(type(obj).__name__, found.at("$")) from None
+    return to_json(obj)
 
 
 def structure(cls: type[T], value: Any, where: str) -> T:
@@ -55,12 +51,9 @@ def structure(cls: type[T], value: Any, where: str) -> T:
     Raises:
         CodecError: The value does not have the form of `cls`; all problems at once.
     """
-    from myclaw_core.codec.converter import converter
+    from myclaw_core.codec.converter import from_json
 
-    try:
-        return converter().structure(value, cls)
-    except Problems as found:
-        raise CodecError(where, found.at("$")) from None
+    return from_json(cls, value, where)
 
 
 def dumps(obj: Any) -> bytes:
@@ -78,7 +71,8 @@ def loads(cls: type[T], data: bytes | str, where: str) -> T:
     Raises:
         CodecError: It is not JSON, has no or a newer `schema_version`, or not the form of `cls`.
     """
-    return structure(cls, open_document(parse(data, where), where), where)
+    keeps = any(field.name == UNKNOWN_FIELDS for field in getattr(cls, "__attrs_attrs__", ()))
+    return structure(cls, open_document(parse(data, where), where, keep_version=keeps), where)
 
 
 def event_tag(event: Event | type) -> str:

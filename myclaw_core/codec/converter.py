@@ -5,9 +5,8 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from enum import Enum
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
 import attrs
@@ -16,12 +15,15 @@ from cattrs.gen import make_dict_unstructure_fn, override
 
 from myclaw_core.codec import scalars
 from myclaw_core.codec.problems import Problem, Problems, check_json, kind_of, step
+from myclaw_core.codec.version import UNKNOWN_FIELDS
+from myclaw_core.errors import CodecError
 
-__all__ = ["converter"]
+__all__ = ["from_json", "to_json"]
 
+T = TypeVar("T")
 Hook = Callable[[Any, Any], Any]
 _SCALARS: Mapping[type, Hook] = {
-    str: scalars.to_str,
+    str: scalars.to_str_or_enum,
     bool: scalars.to_bool,
     int: scalars.to_int,
     float: scalars.to_float,
@@ -30,17 +32,40 @@ _SCALARS: Mapping[type, Hook] = {
     datetime: scalars.to_datetime,
     bytes: scalars.to_bytes,
 }
-_UNKNOWN = "unknown_fields"
+
+
+def to_json(obj: Any) -> Any:
+    """Return `obj` as a JSON value.
+
+    Raises:
+        CodecError: It holds a time without a zone, or itself.
+    """
+    try:
+        return _converter().unstructure(obj)
+    except Problems as found:
+        raise CodecError(type(obj).__name__, found.at("$")) from None
+    except RecursionError:
+        raise CodecError(type(obj).__name__, [("$", "nested too deeply")]) from None
+
+
+def from_json(cls: type[T], value: Any, where: str) -> T:
+    """Return the `cls` that a JSON value describes.
+
+    Raises:
+        CodecError: The value does not have the form of `cls`; all problems at once.
+    """
+    try:
+        return _converter().structure(value, cls)
+    except Problems as found:
+        raise CodecError(where, found.at("$")) from None
 
 
 @cache
-def converter() -> Converter:
-    """Return the converter. Its structure hooks raise `Problems`."""
+def _converter() -> Converter:
     made = Converter(unstruct_collection_overrides={tuple: list})
     for cls, hook in _SCALARS.items():
         made.register_structure_hook(cls, hook)
     made.register_structure_hook_func(lambda cls: cls is Any, lambda value, _: check_json(value))
-    made.register_structure_hook_func(_is_enum, scalars.to_enum)
     for predicate, factory in (
         (_is_literal, _literal_hook),
         (_is_union, _union_hook),
@@ -56,10 +81,6 @@ def converter() -> Converter:
     made.register_unstructure_hook_func(lambda cls: cls is Any, _plain)
     made.register_unstructure_hook_factory(attrs.has, _class_writer)
     return made
-
-
-def _is_enum(cls: Any) -> bool:
-    return isinstance(cls, type) and issubclass(cls, Enum)
 
 
 def _is_literal(cls: Any) -> bool:
@@ -101,7 +122,7 @@ def _union_hook(cls: Any, made: Converter) -> Hook:
     def structure(value: Any, _: Any) -> Any:
         if type(value) not in members:
             raise Problems(("", f"expected {' or '.join(kind_of(t()) for t in members)}, got {kind_of(value)}"))
-        return _SCALARS[type(value)](value, None)
+        return _SCALARS[type(value)](value, type(value))
 
     return structure
 
@@ -180,10 +201,10 @@ def _class_hook(cls: Any, made: Converter) -> Hook:
     fields = [
         (field.name, made.get_structure_hook(field.type), field.type, field.default is attrs.NOTHING)
         for field in attrs.fields(attrs.resolve_types(cls))
-        if field.name != _UNKNOWN
+        if field.name != UNKNOWN_FIELDS
     ]
     known = {name for name, *_ in fields}
-    keeps = attrs.fields_dict(cls).get(_UNKNOWN) is not None
+    keeps = attrs.fields_dict(cls).get(UNKNOWN_FIELDS) is not None
 
     def structure(value: Any, _: Any) -> Any:
         _object(value)
@@ -200,7 +221,7 @@ def _class_hook(cls: Any, made: Converter) -> Hook:
         if len(value) > len(known) or not value.keys() <= known:
             unknown = {key: item for key, item in value.items() if key not in known}
             found += _unknown_problems(unknown, keeps)
-            given[_UNKNOWN] = unknown
+            given[UNKNOWN_FIELDS] = unknown
         if found:
             raise Problems(*found)
         return cls(**given)
@@ -220,7 +241,7 @@ def _unknown_problems(unknown: dict[Any, Any], keeps: bool) -> list[Problem]:
 
 def _class_writer(cls: Any, made: Converter) -> Callable[[Any], dict[str, Any]]:
     """Write the fields in their order, then the unknown ones that were kept."""
-    if _UNKNOWN not in attrs.fields_dict(cls):
+    if UNKNOWN_FIELDS not in attrs.fields_dict(cls):
         return make_dict_unstructure_fn(cls, made)
     write = make_dict_unstructure_fn(cls, made, unknown_fields=override(omit=True))
 

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, cast, get_args
 from uuid import UUID
 
-from myclaw_core.codec.converter import converter
-from myclaw_core.codec.problems import Problems, json_problems, kind_of
+from myclaw_core.codec.converter import from_json, to_json
+from myclaw_core.codec.problems import json_problems, kind_of
 from myclaw_core.errors import CodecError
 from myclaw_core.events.types import Event, UnknownEvent
 
@@ -29,7 +29,7 @@ def tag_of(event: Event | type) -> str:
 def to_value(event: Event) -> dict[str, Any]:
     """Return an event as a JSON value with `type` first."""
     if not isinstance(event, UnknownEvent):
-        return {"type": tag_of(event), **converter().unstructure(event)}
+        return {"type": tag_of(event), **to_json(event)}
     fields = dict(event.data)
     if event.trace_id is not None:
         fields.setdefault("trace_id", str(event.trace_id))
@@ -50,10 +50,7 @@ def from_value(document: dict[str, Any], where: str) -> Event:
     cls = _classes().get(tag)
     if cls is None:
         return _unknown(tag, fields, where)
-    try:
-        return cast("Event", converter().structure(fields, cls))
-    except Problems as found:
-        raise CodecError(where, found.at("$")) from None
+    return cast("Event", from_json(cls, fields, where))
 
 
 def _unknown(tag: str, fields: dict[str, Any], where: str) -> UnknownEvent:

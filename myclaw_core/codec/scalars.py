@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 from datetime import UTC, datetime
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -19,11 +19,11 @@ __all__ = [
     "to_bool",
     "to_bytes",
     "to_datetime",
-    "to_enum",
     "to_float",
     "to_int",
     "to_none",
     "to_str",
+    "to_str_or_enum",
     "to_uuid",
 ]
 
@@ -118,10 +118,11 @@ def from_bytes(value: bytes) -> str:
     return base64.b64encode(value).decode("ascii")
 
 
-def to_enum(value: Any, cls: type[Enum]) -> Enum:
-    """Return the member of `cls` that is stored as `value`."""
-    choice = one_of(value, tuple(member.value for member in cls))
-    return cls(choice)
+def to_str_or_enum(value: Any, cls: type[str]) -> str:
+    """Return a text, or the member of `cls` that is stored as `value`: a `StrEnum` is a sort of text."""
+    if not issubclass(cls, StrEnum):
+        return to_str(value)
+    return cls(one_of(value, tuple(member.value for member in cls)))
 
 
 def one_of(value: Any, choices: tuple[Any, ...]) -> Any:

@@ -8,19 +8,23 @@ from typing import Any
 from myclaw_core.codec.problems import kind_of
 from myclaw_core.errors import CodecError
 
-__all__ = ["SCHEMA_VERSION", "open_document", "seal_document"]
+__all__ = ["SCHEMA_VERSION", "UNKNOWN_FIELDS", "open_document", "seal_document"]
 
 SCHEMA_VERSION = "1.0"
+UNKNOWN_FIELDS = "unknown_fields"
+"""The attribute that keeps what a later minor added."""
+
 _FIELD = "schema_version"
 _MAJOR = int(SCHEMA_VERSION.partition(".")[0])
 _SHAPE = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
 
 
-def open_document(value: Any, where: str) -> dict[str, Any]:
+def open_document(value: Any, where: str, *, keep_version: bool = True) -> dict[str, Any]:
     """Return the fields of a stored document.
 
-    The version stays among them where it is another minor than ours: it is then kept as an unknown field, so that
-    the document is written back as it came.
+    Args:
+        keep_version: Leave the version among them where it is another minor than ours: it then becomes an unknown
+            field, so that the document is written back as it came.
 
     Raises:
         CodecError: It is not an object, or its version is missing, malformed or of another major.
@@ -30,7 +34,8 @@ def open_document(value: Any, where: str) -> dict[str, Any]:
     problem = _problem(value)
     if problem:
         raise CodecError(where, [(f"$.{_FIELD}", problem)])
-    return {key: item for key, item in value.items() if key != _FIELD or item != SCHEMA_VERSION}
+    kept = keep_version and value[_FIELD] != SCHEMA_VERSION
+    return {key: item for key, item in value.items() if key != _FIELD or kept}
 
 
 def seal_document(fields: dict[str, Any]) -> dict[str, Any]:
