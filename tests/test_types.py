@@ -37,7 +37,7 @@ EVENTS = set(get_args(Event))
 
 
 def stored_types() -> dict[str, type]:
-    """Return what is stored by the name of its sample: shared types, events, and what the core reads with `codec.loads`."""
+    """Return what is stored by the name of its sample: shared types, events, and what `codec.loads` reads."""
     found = {}
     for name in shared.__all__:
         cls = getattr(shared, name)

@@ -23,17 +23,6 @@ SPECIFIED = json.loads((Path(__file__).parent / "specified_types.json").read_tex
 """The table of the specification: owner, frozen, and the fields it or a seed names."""
 
 FURTHER = {"Tool", "ToolResult", "UndoRecord", "Turn", "Session", "ModelCall", "Finding", "Message", "Event"}
-    "Tool",
-    "ToolResult",
-    "UndoRecord",
-    "Turn",
-    "Session",
-    "ModelCall",
-    "Finding",
-    "Message",
-    "Event",
-    "UnknownEvent",
-}
 
 
 def sources() -> Iterator[Path]:
