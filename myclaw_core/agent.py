@@ -37,7 +37,7 @@ from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.recovery import recover
 from myclaw_core.runtime.services import Services
-from myclaw_core.runtime.turn import TurnResult, TurnRunner
+from myclaw_core.runtime.turn import TurnRunner
 from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import UndoLine, find_trace, undo_trace
 from myclaw_core.runtime.validation import ArgumentValidator
@@ -156,11 +156,23 @@ class Agent:
             raise UnavailableError(f"no plugin offers the channel {name!r}; see 'myclaw plugins list'")
         return self.channels[name]
 
-    async def run_turn(self, turn: Turn, channel: Channel, history: Sequence[Message]) -> TurnResult:
-        """Run one turn and let trust follow it."""
+    def new_turn(self, turn: Turn, channel: Channel, history: Sequence[Message]) -> TurnRunner:
+        """Return what runs one turn.
+
+        Raises:
+            UnavailableError: There is no model.
+        """
+        return TurnRunner(self.services, turn, channel, history)
+
+    async def run(self, turn: TurnRunner) -> None:
+        """Run one turn and let trust follow it; cancelling closes its trace as `abandoned`.
+
+        Raises:
+            StoreError: The log cannot be written.
+        """
         await self.record_check.ready()
         try:
-            return await TurnRunner(self.services, turn, channel, history).run()
+            await turn.run()
         finally:
             await asyncio.shield(self._follow())
 
@@ -192,14 +204,15 @@ class Agent:
         self.services.rates.load(await self.log.scan("rate"))
         problem = await self.record_check.start()
         if problem is not None:
-            self.notices.append(problem)
+            self.notices.append(Text("{problem}; every action asks, nothing was changed", {"problem": str(problem)}))
         if recover_turns:
             await self.services.ledger.recover()
             for trace in await recover(self.log, self.services.gateway, self.clock, self.services.signals):
                 self.notices.append(_interrupted(trace))
         await self._follow()
         if not self.book.sound:
-            self.notices.append(Text("trust is off, everything asks: {problem}", {"problem": str(self.book.problem)}))
+            msgid = "the trust record does not check out: {problem}; every action asks, nothing was changed"
+            self.notices.append(Text(msgid, {"problem": str(self.book.problem)}))
         self.faults.extend(
             PluginFault(plugin=report.name, hook="load", detail=f"{report.error}; {report.hint}")
             for report in self.plugins.reports

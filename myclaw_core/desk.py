@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-
+from myclaw_core.approval.types import Approval
 from myclaw_core.errors import UsageError
+from myclaw_core.files.resolve import display_path
+from myclaw_core.files.visible import visible
 from myclaw_core.policy.report import explain
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
+from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, Turn
 from myclaw_core.types.effect import Autonomy
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
+    from myclaw_core.runtime.undoing import UndoLine
 
 __all__ = ["SessionDesk"]
 
@@ -43,6 +45,7 @@ class SessionDesk:
         self._session_id = str(agent.clock.new_id())
         self._history: list[Message] = []
         self._last: ExecutionTrace | None = None
+        self._why_last = ""
         self._commands: Mapping[str, tuple[str, Callable[[str], Awaitable[str]]]] = {
             "/help": ("what can be typed here", self._help),
             "/status": ("level, folders, model, budget, open questions", self._status),
@@ -68,11 +71,23 @@ class SessionDesk:
         if stripped.startswith("/"):
             self._channel.show(await self._run_command(stripped))
             return None
-        result = await self._agent.run_turn(self._turn(text), self._channel, self._history)
-        self._history = result.history
-        self._last = result.trace
-        self._channel.end_turn(result.trace)
-        return result.trace
+        runner = self._agent.new_turn(self._turn(text), self._channel, self._history)
+        try:
+            await self._agent.run(runner)
+        finally:
+            self._remember(runner.trace)
+        self._history = runner.history
+        self._channel.end_turn(runner.trace)
+        return runner.trace
+
+    def _remember(self, trace: ExecutionTrace) -> None:
+        """Keep what `/status` and `/why` tell of, also of a turn that was stopped."""
+        self._last = trace
+        answers = {approval.request_id: approval for approval in trace.approvals}
+        for step in trace.steps:
+            if step.decision is not None:
+                answer = answers.get(step.approval_id) if step.approval_id else None
+                self._why_last = f"{explain(step.decision)}\nthen: {_ending(step, answer)}"
 
     async def _run_command(self, line: str) -> str:
         name, _, rest = line.partition(" ")
@@ -105,36 +120,54 @@ class SessionDesk:
         config = self._agent.services.config
         lines = [
             f"- level: {self._level}",
-            f"- folders: {', '.join(self._roots)}",
-            f"- model: {config.agent.model} through {config.agent.provider}",
+            f"- folders: {', '.join(_code(display_path(root)) for root in self._roots)}",
+            f"- model: {_code(config.agent.model)} through {_code(config.agent.provider)}",
             f"- spent today: {standing.spent_eur:.4f} EUR",
             f"- daily budget: asks at {standing.soft_eur:g} EUR, stops at {standing.hard_eur:g} EUR",
             f"- open questions: {len(pending)}",
         ]
         if self._last is not None:
-            lines.append(f"- last turn: {self._last.outcome}, {len(self._last.steps)} steps, trace `{self._last.id}`")
+            steps = len(self._last.steps)
+            counted = "1 step" if steps == 1 else f"{steps} steps"
+            lines.append(f"- last turn: {self._last.outcome}, {counted}, trace `{self._last.id}`")
         return "\n".join(lines)
 
     async def _undo(self, rest: str) -> str:
-        turn = evolve(self._turn(f"/undo {rest}".strip()), roots=self._roots)
-        lines = await self._agent.undo(turn, rest)
-        if not lines:
-            return "That trace changed nothing."
-        return "\n".join(
-            f"- {line.step.tool_name} {', '.join(effect.target for effect in line.step.effects)}: "
-            + ("undone" if line.reverted else "not undone")
-            + "".join(f"; {detail}" for detail in line.details)
-            for line in lines
-        )
+        lines = await self._agent.undo(self._turn(f"/undo {rest}".strip()), rest)
+        return "\n".join(map(_undo_line, lines)) or "That trace changed nothing."
 
     async def _why(self, _: str) -> str:
-        steps = self._last.steps if self._last else []
-        decided = [step.decision for step in steps if step.decision is not None]
-        if not decided:
-            return "No action was decided in this session yet."
-        return explain(decided[-1])
+        return _block(self._why_last) if self._why_last else "No action was decided in this session yet."
 
     async def _trust(self, rest: str) -> str:
         from myclaw_core.trust.report import trust_table
 
-        return trust_table(await self._agent.book.snapshot(), prefix=rest)
+        return _block(trust_table(await self._agent.book.snapshot(), prefix=rest))
+
+
+def _ending(step: ActionStep, answer: Approval | None) -> str:
+    """Return the answer to a step's question, if there was one, and how the step ended."""
+    answered = f"{answer.verdict} by {answer.decided_by}, " if answer else ""
+    return answered + (visible(step.error.message) if step.error else step.state)
+
+
+def _undo_line(line: UndoLine) -> str:
+    """Return what became of one step; what it touched is in the details, each with its own path."""
+    state = "undone" if line.reverted else "not undone"
+    targets = ", ".join(_code(display_path(effect.target)) for effect in line.step.effects)
+    details = "; ".join(str(detail) for detail in line.details)
+    return f"- {_code(line.step.tool_name)} {targets}: {state}" + (f" ({_code(details)})" if details else "")
+
+
+def _code(text: str) -> str:
+    """Return `text` as a Markdown code span, in which nothing is markup."""
+    plain = text.replace("`", "'")
+    return f"`{plain}`"
+
+
+def _block(text: str) -> str:
+    """Return lines as a Markdown code block, which keeps their columns and in which nothing is markup."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}text\n{text}\n{fence}"

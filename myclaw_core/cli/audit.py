@@ -28,6 +28,9 @@ async def _show(args: argparse.Namespace) -> int:
 
     async with Agent.open(Home.find(), recover_turns=False) as agent:
         trace_id = await _trace_id(agent, args.trace)
+        if trace_id is None:
+            print("" if args.json else "Nothing is recorded yet.", end="" if args.json else "\n")
+            return 0
         entries = await agent.log.events(trace_id)
         if args.json:
             for head, event in entries:
@@ -40,12 +43,14 @@ async def _show(args: argparse.Namespace) -> int:
     return 0
 
 
-async def _trace_id(agent: Agent, wanted: str) -> str:
+async def _trace_id(agent: Agent, wanted: str) -> str | None:
     from myclaw_core.runtime.undoing import traces_starting_with
 
     matches = await traces_starting_with(agent.log, wanted)
+    if not matches and not wanted:
+        return None
     if not matches:
-        raise UsageError(f"no trace starts with {wanted!r}" if wanted else "nothing is recorded yet")
+        raise UsageError(f"no trace starts with {wanted!r}; '/status' in a conversation names its last one")
     if wanted and len(matches) > 1:
         raise UsageError(f"{len(matches)} traces start with {wanted!r}; give more of the id")
     return matches[-1]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +89,22 @@ UNDO_AFTER = 3
 
 def run(args: argparse.Namespace) -> int:
     """Play the story; 0 when every scene went as the engine must have it, else 1."""
-    with tempfile.TemporaryDirectory(prefix="myclaw-demo-") as folder:
+    with tempfile.TemporaryDirectory(prefix="myclaw-demo-") as folder, _home(folder):
         return asyncio.run(_play(Path(folder)))
+
+
+@contextmanager
+def _home(folder: str) -> Iterator[None]:
+    """Let the person of the story live in `folder`, so that nothing of the real one is looked at."""
+    before = os.environ.get("HOME")
+    os.environ["HOME"] = folder
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["HOME"]
+        else:
+            os.environ["HOME"] = before
 
 
 async def _play(folder: Path) -> int:

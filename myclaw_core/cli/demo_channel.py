@@ -14,6 +14,8 @@ __all__ = ["DemoChannel"]
 
 READING_TIME_S = 5.0
 
+_UNDO = {"reversible": "yes", "reversible_with_cost": "only in part, or at a price", "irreversible": "no"}
+
 
 class DemoChannel:
     """Prints a turn as plain lines; the person in it is scripted."""
@@ -63,13 +65,12 @@ class DemoChannel:
     def _show(self, card: ApprovalCard) -> None:
         draft = card.request.draft
         print(f"    QUESTION  {draft.summary}")
-        print(f"      can be undone: {draft.action.reversibility}; risk: {draft.risk}")
-        for reason in draft.policy_reasons:
-            print(f"      why asked: {reason}")
-        for line in card.record:
-            print(f"      record so far: {line}")
-        for line in card.diff.splitlines():
-            print(f"      {line}")
+        print(f"      can be undone: {_UNDO[draft.action.reversibility]}; risk: {draft.risk}")
+        for label, lines in (("why asked:", draft.policy_reasons), ("record so far:", card.record)):
+            for number, line in enumerate(lines):
+                print(f"      {'' if number else label:<14} {line}")
+        for row in card.diff.splitlines():
+            print(f"        {row}")
 
     def end_turn(self, trace: ExecutionTrace) -> None:
         """Print how each step ended; steps done by themselves stand apart."""
@@ -84,10 +85,10 @@ class DemoChannel:
 
 def _ending(step: ActionStep) -> str:
     decision = step.decision
-    name = f"{step.tool_name} {step.effect_class}"
+    name = step.effect_class
     if step.error is not None:
         check = f" [{decision.via}]" if decision else ""
-        return f"NOT DONE  {name}{check}: {step.error.message}"
+        return f"NOT DONE {name}{check}: {step.error.message}"
     if decision is not None and decision.via == "trust_promoted":
-        return f"DONE BY ITSELF  {name}: {decision.reason}"
-    return f"done  {name}"
+        return f"DONE BY ITSELF {name}: {decision.reason}"
+    return f"done {name}"

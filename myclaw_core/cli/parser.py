@@ -7,8 +7,14 @@ from collections.abc import Sequence
 
 __all__ = ["build_parser", "parse"]
 
-_DESCRIPTION = "A single-user home agent whose autonomy is earned, recorded and revocable."
-_EPILOG = "Exit codes: 0 fine, 1 found problems, 2 usage, 3 unavailable. Docs: the docs folder of the repository."
+_DESCRIPTION = (
+    "A single-user home agent whose autonomy is earned, recorded and revocable. "
+    "Without a command it starts a conversation."
+)
+_EPILOG = (
+    "Exit codes: 0 fine, 1 found problems or not done, 2 usage, 3 unavailable. "
+    "State lies in MYCLAW_HOME, by default ~/.local/share/myclaw."
+)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -22,12 +28,15 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version and leave")
     _add_run_options(parser)
     parser.set_defaults(command="chat")
-    commands = parser.add_subparsers(metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    ask = commands.add_parser("ask", help="run one message as a turn and leave")
+    about = "Runs one message as a turn and ends: 0 where it succeeded and nothing was denied, else 1."
+    ask = commands.add_parser("ask", help="run one message and leave", description=about)
     ask.add_argument("text", nargs="+", help="the message")
     _add_run_options(ask, inherit=True)
-    ask.add_argument("--json", action="store_true", help="print the trace's summary as JSON instead of the answer")
+    ask.add_argument(
+        "--json", action="store_true", help="print answer and steps as one JSON object; nobody is asked, which is no"
+    )
     ask.set_defaults(command="ask")
 
     demo = commands.add_parser("demo", help="show the engine at work: no key, no network, nothing of yours touched")
@@ -56,7 +65,7 @@ def _add_run_options(parser: argparse.ArgumentParser, *, inherit: bool = False) 
 
 
 def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    trust = commands.add_parser("trust", help="what has been earned, by whom and for what")
+    trust = commands.add_parser("trust", help="list, show: what has been earned, by whom and for what")
     verbs = trust.add_subparsers(metavar="VERB", required=True)
     listing = verbs.add_parser("list", help="every subject with its score")
     _add_json(listing)
@@ -68,7 +77,7 @@ def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    policy = commands.add_parser("policy", help="what would be decided")
+    policy = commands.add_parser("policy", help="check: what would be decided; runs nothing")
     verbs = policy.add_subparsers(metavar="VERB", required=True)
     check = verbs.add_parser("check", help="read tool calls as JSON lines on stdin, print decisions; runs nothing")
     check.add_argument("--explain", action="store_true", help="print each decision for people")
@@ -77,7 +86,7 @@ def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    audit = commands.add_parser("audit", help="what happened")
+    audit = commands.add_parser("audit", help="show, verify: what happened, and whether the record is whole")
     verbs = audit.add_subparsers(metavar="VERB", required=True)
     show = verbs.add_parser("show", help="one trace, step by step with each decision's reason")
     show.add_argument("trace", nargs="?", default="", help="id or its beginning; the newest trace by default")
@@ -89,7 +98,7 @@ def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    plugins = commands.add_parser("plugins", help="what is installed and in which state")
+    plugins = commands.add_parser("plugins", help="list: what is installed and in which state")
     _add_json(plugins)
     plugins.set_defaults(command="plugins list")
     verbs = plugins.add_subparsers(metavar="VERB")

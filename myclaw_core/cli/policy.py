@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from myclaw_core.errors import UsageError
+from myclaw_core.files.visible import visible
 from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy
 
 if TYPE_CHECKING:
@@ -18,8 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+LINE_LIMIT_BYTES = 4_000_000
+MAX_DEPTH = 64
+
 _KEYS = frozenset({"tool", "args", "sender", "autonomy", "text", "tainted", "cwd"})
-LINE_LIMIT_CHARS = 4_000_000
+_FORM = 'a line is {"tool": NAME, "args": {…}, "sender": …, "autonomy": …}'
+_TOO_DEEP = f"objects and lists are nested deeper than {MAX_DEPTH}"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,23 +37,48 @@ async def _run(args: argparse.Namespace) -> int:
     from myclaw_core.agent import Agent
     from myclaw_core.cli.talk import open_roots
     from myclaw_core.paths import Home
-    from myclaw_core.policy.report import decision_json, explain
 
     roots = open_roots(args.root)
     bad = 0
     async with Agent.open(Home.find(), recover_turns=False) as agent:
         await agent.record_check.ready()
-        for number, raw in enumerate(sys.stdin.buffer, start=1):
-            if not raw.strip():
-                continue
+        for number, raw in _lines(sys.stdin.buffer):
             try:
                 decision = await _judge(agent, _read(raw), roots, args.level)
             except UsageError as error:
                 bad += 1
-                print(json.dumps({"line": number, "error": str(error)}, ensure_ascii=False))
-                continue
-            print(explain(decision) if args.explain else json.dumps(decision_json(decision), ensure_ascii=False))
+                answer = _refusal(number, str(error), as_text=args.explain)
+            else:
+                answer = _answer(number, decision, as_text=args.explain)
+            print(answer, flush=True)
     return 1 if bad else 0
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the numbered lines that hold something; one that is too long is cut where it becomes so."""
+    number = 0
+    while raw := stream.readline(LINE_LIMIT_BYTES + 1):
+        number += 1
+        rest = raw
+        while not rest.endswith(b"\n") and (rest := stream.readline(LINE_LIMIT_BYTES)):
+            pass
+        if raw.strip():
+            yield number, raw
+
+
+def _answer(number: int, decision: PolicyDecision, *, as_text: bool) -> str:
+    from myclaw_core.policy.report import decision_json, explain
+
+    if as_text:
+        return f"line {number}: {explain(decision)}"
+    return json.dumps({"line": number} | decision_json(decision), ensure_ascii=False)
+
+
+def _refusal(number: int, error: str, *, as_text: bool) -> str:
+    """Return the answer to a line that is no tool call; whoever reads only verdicts reads a denial."""
+    if as_text:
+        return f"line {number}: deny (not a tool call): {visible(error)}"
+    return json.dumps({"line": number, "verdict": "deny", "error": error}, ensure_ascii=False)
 
 
 def _read(raw: bytes) -> Mapping[str, Any]:
@@ -56,25 +87,65 @@ def _read(raw: bytes) -> Mapping[str, Any]:
     Raises:
         UsageError: It is none, or holds a key that is not known.
     """
-    if len(raw) > LINE_LIMIT_CHARS:
-        raise UsageError(f"the line is longer than {LINE_LIMIT_CHARS} bytes")
-    try:
-        value = json.loads(raw.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not a JSON line: {str(error)[:200]}") from None
+    value = _parse(raw)
     if not isinstance(value, dict):
-        raise UsageError("not a JSON object")
+        raise UsageError(f"not a JSON object; {_FORM}")
     if unknown := sorted(set(value) - _KEYS):
-        raise UsageError(f"unknown keys {unknown}; known are {sorted(_KEYS)}")
+        raise UsageError(f"unknown keys {', '.join(unknown)}; known are {', '.join(sorted(_KEYS))}")
     if not isinstance(value.get("tool"), str) or not isinstance(value.get("args", {}), dict):
-        raise UsageError('a line is {"tool": NAME, "args": {…}, "sender": …, "autonomy": …}')
+        raise UsageError(_FORM)
     return value
+
+
+def _parse(raw: bytes) -> Any:
+    """Return the JSON value of one line; stricter than the parser, which takes NaN, infinity and any depth.
+
+    Raises:
+        UsageError: It is not JSON, or longer or deeper than a tool call is.
+    """
+    if len(raw) > LINE_LIMIT_BYTES:
+        raise UsageError(f"the line is longer than {LINE_LIMIT_BYTES} bytes")
+    try:
+        value = json.loads(raw.decode("utf-8"), parse_constant=_not_a_number, parse_float=_finite)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"not UTF-8 text at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise UsageError(f"not JSON: {error.msg} at column {error.colno}") from None
+    except RecursionError:
+        raise UsageError(_TOO_DEEP) from None
+    except ValueError:
+        raise UsageError("not JSON: a number has too many digits") from None
+    if _depth(value) > MAX_DEPTH:
+        raise UsageError(_TOO_DEEP)
+    return value
+
+
+def _not_a_number(name: str) -> float:
+    raise UsageError(f"not JSON: {name} is no number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _not_a_number(digits[:20])
+
+
+def _depth(value: Any) -> int:
+    """Return how many objects and lists lie inside each other."""
+    depth = 0
+    level = [value]
+    while level := [item for item in level if isinstance(item, dict | list)]:
+        depth += 1
+        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
+    return depth
 
 
 async def _judge(agent: Agent, line: Mapping[str, Any], roots: tuple[str, ...], level: str | None) -> PolicyDecision:
     from myclaw_core.policy.types import Situation
     from myclaw_core.runtime.types import ExecutionTrace, ToolCall
 
+    call = ToolCall(id="check", tool=line["tool"], args=line.get("args", {}))
+    if (problem := agent.services.validator.problem(call)) is not None:
+        raise UsageError(problem)
     autonomy = _autonomy(line.get("autonomy", level or agent.services.config.agent.level))
     sender = _text(line, "sender", "cli:me")
     trace = ExecutionTrace(
@@ -89,9 +160,8 @@ async def _judge(agent: Agent, line: Mapping[str, Any], roots: tuple[str, ...], 
         roots=(*agent.standing_roots, *roots),
         cwd=_text(line, "cwd", roots[0] if roots else str(agent.home.workspace)),
         typed_text=_text(line, "text", ""),
-        tainted=line.get("tainted") is True,
+        tainted=_flag(line, "tainted"),
     )
-    call = ToolCall(id="check", tool=line["tool"], args=line.get("args", {}))
     return await agent.services.policy.evaluate(call, trace, sender, autonomy, situation)
 
 
@@ -106,4 +176,11 @@ def _text(line: Mapping[str, Any], key: str, default: str) -> str:
     value = line.get(key, default)
     if not isinstance(value, str):
         raise UsageError(f"{key} must be text")
+    return value
+
+
+def _flag(line: Mapping[str, Any], key: str) -> bool:
+    value = line.get(key, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{key} must be true or false")
     return value

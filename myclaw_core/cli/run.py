@@ -19,7 +19,9 @@ def run_command(args: argparse.Namespace) -> int:
         print(f"myclaw {__version__}")
         return 0
     try:
-        return _dispatch(args)
+        code = _dispatch(args)
+        sys.stdout.flush()
+        return code
     except MyclawError as error:
         print(f"myclaw: {error}", file=sys.stderr)
         return error.exit_code
@@ -27,6 +29,7 @@ def run_command(args: argparse.Namespace) -> int:
         print("myclaw: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
+        # Whoever reads has enough; what is still buffered must not fail once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -37,6 +40,9 @@ def _dispatch(args: argparse.Namespace) -> int:
         from myclaw_core.cli import talk
 
         return talk.run(args)
+    from myclaw_core.cli.log import LogLines
+
+    LogLines(hold=False)
     if command == "demo":
         from myclaw_core.cli import demo
 

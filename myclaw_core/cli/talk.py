@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import getpass
-import json
 import os
 import signal
 import sys
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from myclaw_core.agent import Agent
     from myclaw_core.desk import SessionDesk
     from myclaw_core.runtime.channel import Channel
-    from myclaw_core.runtime.types import ExecutionTrace
     from myclaw_core.types.effect import Autonomy
 
 __all__ = ["open_roots", "run"]
@@ -31,18 +29,23 @@ def run(args: argparse.Namespace) -> int:
 
 async def _run(args: argparse.Namespace) -> int:
     from myclaw_core.agent import Agent
+    from myclaw_core.cli.json_channel import JsonChannel
+    from myclaw_core.cli.log import LogLines
     from myclaw_core.paths import Home
 
+    text = " ".join(args.text) if args.command == "ask" else None
+    if text is not None and not text.strip():
+        raise UsageError("the message is empty; say what to do")
     roots = open_roots(args.root)
+    log = LogLines(hold=True)
     async with Agent.open(Home.find()) as agent:
         agent.require_model()
-        channel = agent.channel("terminal")
+        channel = JsonChannel() if text is not None and args.json else agent.channel("terminal")
         for notice in agent.notices:
             channel.notice(notice)
+        log.release(map(str, agent.notices))
         desk = _desk(agent, channel, roots, args.level)
-        if args.command == "chat":
-            return await channel.serve(desk)
-        return await _ask(" ".join(args.text), desk, channel, as_json=args.json)
+        return await channel.serve(desk) if text is None else await _ask(text, desk)
 
 
 def open_roots(given: list[str]) -> tuple[str, ...]:
@@ -55,7 +58,7 @@ def open_roots(given: list[str]) -> tuple[str, ...]:
     for text in given:
         path = Path(text).expanduser()
         if not path.is_dir():
-            raise UsageError(f"--root {text}: there is no such folder")
+            raise UsageError(f"--root {text}: " + ("this is no folder" if path.exists() else "there is no such folder"))
         roots.append(os.path.realpath(path))
     return tuple(roots)
 
@@ -74,7 +77,7 @@ def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], level: Autonom
     )
 
 
-async def _ask(text: str, desk: SessionDesk, channel: Channel, *, as_json: bool) -> int:
+async def _ask(text: str, desk: SessionDesk) -> int:
     turn = asyncio.ensure_future(desk.handle(text))
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, turn.cancel)
@@ -85,28 +88,4 @@ async def _ask(text: str, desk: SessionDesk, channel: Channel, *, as_json: bool)
         return 130
     finally:
         loop.remove_signal_handler(signal.SIGINT)
-    if as_json and trace is not None:
-        print(json.dumps(_summary(trace), ensure_ascii=False))
-    if trace is None or trace.outcome == "success":
-        return 0
-    return 1
-
-
-def _summary(trace: ExecutionTrace) -> dict[str, object]:
-    answer = next((message.text for message in reversed(trace.messages) if message.role == "assistant"), "")
-    return {
-        "trace": str(trace.id),
-        "outcome": trace.outcome,
-        "answer": answer,
-        "cost_usd": trace.cost_usd,
-        "steps": [
-            {
-                "tool": step.tool_name,
-                "effect_class": step.effect_class,
-                "state": step.state,
-                "via": step.decision.via if step.decision else None,
-                "error": step.error.message if step.error else None,
-            }
-            for step in trace.steps
-        ],
-    }
+    return 0 if trace is None or trace.went_well else 1

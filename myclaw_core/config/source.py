@@ -62,7 +62,7 @@ def read_source(path: Path) -> Source:
 
 def _read_text(path: Path) -> str:
     try:
-        if not path.exists():
+        if not (path.exists() or path.is_symlink()):
             return ""
         if not path.is_file():
             raise ConfigError(f"{path}: this is not a file; move it away or set MYCLAW_HOME to another folder")

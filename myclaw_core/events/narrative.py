@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
+from typing import Any
 
 from myclaw_core.events.store import Head
 from myclaw_core.events.types import (
@@ -19,6 +21,7 @@ from myclaw_core.events.types import (
     TurnStarted,
     UndoApplied,
 )
+from myclaw_core.files.visible import visible
 
 __all__ = ["narrate"]
 
@@ -29,11 +32,11 @@ def narrate(trace_id: str, entries: Sequence[tuple[Head, Event | None]]) -> Iter
     Args:
         entries: The heads of the trace in order, each with its event; `None` where the body was erased.
     """
-    yield f"trace {trace_id}"
+    yield f"trace {trace_id}, times in UTC"
     for head, event in entries:
         lines = ["(erased)"] if event is None else _lines(event)
-        yield f"{head.seq:>6}  {head.at[:19].replace('T', ' ')}  {head.type}: {lines[0]}"
-        yield from (f"{'':>9}{line}" for line in lines[1:])
+        yield f"{head.seq:>6}  {head.at[:19].replace('T', ' ')}  {head.type}: {visible(lines[0])}"
+        yield from (f"{'':>8}{visible(line)}" for line in lines[1:] if line)
 
 
 @singledispatch
@@ -57,14 +60,14 @@ def _(event: ModelCalled) -> list[str]:
     call = event.call
     usage = call.usage
     first = (
-        f"{call.model} through {call.provider}, {usage.input_tokens}+{usage.cached_tokens} tokens in, "
-        f"{usage.output_tokens} out, {call.cost_eur:.6f} EUR"
+        f"{call.model} through {call.provider}, {usage.input_tokens + usage.cached_tokens} tokens in "
+        f"({usage.cached_tokens} cached), {usage.output_tokens} out, {call.cost_eur:.6f} EUR"
     )
     lines = [f"{first}; failed: {call.error}" if call.error else first]
     if event.message is not None and event.message.text:
         lines.append(f"said: {_short(event.message.text)}")
     if event.message is not None:
-        lines.extend(f"proposed: {call.tool} {_short(str(dict(call.args)))}" for call in event.message.tool_calls)
+        lines.extend(f"proposed: {call.tool} {_short(_json(call.args))}" for call in event.message.tool_calls)
     return lines
 
 
@@ -75,9 +78,10 @@ def _(event: StepDecided) -> list[str]:
         return [f"step {step.index} {step.tool_name}: not judged, its arguments are invalid"]
     decision = step.decision
     lines = [f"step {step.index} {step.tool_name} {step.effect_class}: {decision.verdict} via {decision.via}"]
-    lines.extend(f"{reason.check}: {reason.verdict}, {reason.text}" for reason in decision.reasons)
+    lines.extend(f"{reason.check:<13} {reason.verdict:<17} {reason.text}" for reason in decision.reasons)
     lines.extend(
-        f"evidence {item.effect_class}: score {item.score:.3f}, {item.n_samples} samples" for item in decision.evidence
+        f"evidence      {item.effect_class}: score {item.score:.3f}, samples {item.n_samples}"
+        for item in decision.evidence
     )
     return lines
 
@@ -112,9 +116,10 @@ def _(event: StepEnded) -> list[str]:
 @_lines.register
 def _(event: TraceClosed) -> list[str]:
     trace = event.trace
+    cost_eur = sum(call.cost_eur for call in trace.model_calls)
     return [
-        f"{trace.outcome}, {len(trace.steps)} steps, {trace.cost_usd:.6f} USD, {trace.wall_time_ms} ms",
-        *(f"signals {' '.join(row.subject)}" for row in event.signals),
+        f"{trace.outcome}, steps {len(trace.steps)}, {cost_eur:.6f} EUR, {trace.wall_time_ms} ms",
+        *(f"counts for trust in {' '.join(row.subject)}" for row in event.signals),
     ]
 
 
@@ -130,7 +135,11 @@ def _(event: PluginFault) -> list[str]:
     return [f"{event.plugin} in {event.hook}: {event.detail}"]
 
 
+def _json(args: Mapping[str, Any]) -> str:
+    return json.dumps(dict(args), ensure_ascii=False, default=str)
+
+
 def _short(text: str, limit: int = 160) -> str:
-    """Return `text` as one line with what does not print made visible."""
-    line = "".join(char if char.isprintable() else " " for char in text).strip()
-    return line if len(line) <= limit else f"{line[:limit]} …"
+    """Return `text`, cut with a notice where it is long."""
+    plain = text.strip()
+    return plain if len(plain) <= limit else f"{plain[:limit]} … ({len(plain) - limit} more characters)"

@@ -6,6 +6,7 @@ import ipaddress
 import os
 from collections.abc import Iterable
 
+from myclaw_core.files.resolve import display_path
 from myclaw_core.paths import Home
 from myclaw_core.policy.places import PlaceMap, expand_user, with_real_paths
 from myclaw_core.types.text import Text
@@ -124,7 +125,7 @@ class ForbiddenPlaces:
         extra_hosts: Iterable[str] = (),
         allowed_hosts: Iterable[str] = (),
     ) -> None:
-        user = os.path.normpath(os.fspath(user_home))
+        self._user = user = os.path.normpath(os.fspath(user_home))
         built_in = [*(f"{user}/{name}" for name in _IN_HOME), *_IN_SYSTEM, str(home.state), str(home.audit)]
         places = dict.fromkeys(with_real_paths(built_in), _BUILT_IN)
         for path in with_real_paths(expand_user(path, user) for path in extra_paths):
@@ -136,13 +137,14 @@ class ForbiddenPlaces:
     def path(self, real: str) -> Text | None:
         """Return why the real path `real` (every link resolved) is forbidden, or `None`."""
         found = self._paths.at(real)
-        return None if found is None else Text(found[1], {"place": found[0]})
+        return None if found is None else Text(found[1], {"place": display_path(found[0], self._user)})
 
     def beneath(self, real: str) -> Text | None:
         """Return why the folder `real` may not go as a whole: something forbidden lies beneath it."""
         if self._paths.beneath(real) is None:
             return None
-        return Text("{folder} holds files that no tool may touch; name what you mean inside it", {"folder": real})
+        folder = display_path(real, self._user)
+        return Text("{folder} holds files that no tool may touch; name what you mean inside it", {"folder": folder})
 
     def host(self, host: str) -> Text | None:
         """Return why `host` (a scope: lower case, IDNA, `:port` if it is not the default) is forbidden, or `None`."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from attrs import frozen
-
 from myclaw_core.errors import StoreError, UnavailableError
 from myclaw_core.policy.taint import typed_part
 from myclaw_core.policy.types import Situation
@@ -20,17 +18,9 @@ from myclaw_core.runtime.steps import StepRunner
 from myclaw_core.runtime.types import ExecutionTrace, Message, Outcome, Turn
 from myclaw_core.types.text import Text
 
-__all__ = ["TurnResult", "TurnRunner"]
+__all__ = ["TurnRunner"]
 
 MAX_INVALID_ROUNDS = 2
-
-
-@frozen(kw_only=True)
-class TurnResult:
-    """What a turn leaves: its closed trace and the conversation so far."""
-
-    trace: ExecutionTrace
-    history: list[Message]
 
 
 class TurnRunner:
@@ -57,7 +47,17 @@ class TurnRunner:
         self._caller = ModelCaller(services, services.provider, turn, self._recorder, channel)
         self._invalid_rounds = 0
 
-    async def run(self) -> TurnResult:
+    @property
+    def trace(self) -> ExecutionTrace:
+        """Return the trace; it is closed once `run` has ended."""
+        return self._recorder.trace
+
+    @property
+    def history(self) -> list[Message]:
+        """Return the conversation so far, this turn included."""
+        return self._messages
+
+    async def run(self) -> None:
         """Run the turn to its end and close its trace, whatever happens.
 
         Raises:
@@ -76,7 +76,6 @@ class TurnRunner:
             await asyncio.shield(self._close("abandoned"))
             raise
         await self._close(outcome)
-        return TurnResult(trace=self._recorder.trace, history=self._messages)
 
     async def _close(self, outcome: Outcome) -> None:
         trace = self._recorder.trace
@@ -139,7 +138,8 @@ class TurnRunner:
         if trouble is not None:
             raise TurnEndedError("failed", trouble)
         steps = self._recorder.trace.steps
-        if steps and all(step.error is not None and step.error.kind == "denied" for step in steps):
+        wanted = [step for step in steps if any(effect.is_side_effect for effect in step.effects)] or steps
+        if wanted and all(step.error is not None and step.error.kind == "denied" for step in wanted):
             return "denied"
         return "success"
 

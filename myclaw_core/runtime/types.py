@@ -230,6 +230,12 @@ class ExecutionTrace:
     closed_at: datetime | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
+    @property
+    def went_well(self) -> bool:
+        """Return whether the turn succeeded and nothing in it was denied: what a program's exit code says."""
+        denied = any(step.error is not None and step.error.kind == "denied" for step in self.steps)
+        return self.outcome == "success" and not denied
+
 
 @frozen(kw_only=True)
 class Turn:

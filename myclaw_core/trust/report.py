@@ -78,14 +78,15 @@ def subject_report(score: TrustScore, view: SubjectView, history: Sequence[Happe
     worth = f"{view.effective_count:.2f}"
     lines = [
         f"{visible(score.subject[0])} {visible(score.subject[1])}",
-        f"score {score.score:.3f} now; {state.n_samples} samples on {state.days} days, worth {worth} today",
+        f"score {score.score:.3f} now; {_counted(state.n_samples, 'sample')} on {_counted(state.days, 'day')}, "
+        f"worth {worth} today",
     ]
     lines.extend(f"  {name:<20} {getattr(score, name):.3f}" for name in _COMPONENTS)
     lines.append(f"  approvals of exactly this that still count: {len(state.grants)}")
     if any(state.recent):
         lines.append("  one of the last 3 times was denied, undone or broke a law: it asks")
     if state.last_asked is not None:
-        lines.append(f"  last asked {_days(now, state.last_asked)} days ago")
+        lines.append(f"  last asked {_ago(now, state.last_asked)}")
     lines.append(f"history, oldest first (high is good): {_sparkline(history)}")
     return "\n".join(lines)
 
@@ -96,12 +97,18 @@ def record_line(subject: TrustSubject, view: SubjectView | None, now: datetime) 
     if view is None or view.state.n_samples == 0:
         return f"{name}: never done before"
     state = view.state
-    asked = "never asked" if state.last_asked is None else f"last asked {_days(now, state.last_asked)} days ago"
-    return f"{name}: score {view.score:.2f}, went well {state.n_good} of {state.n_samples} times, {asked}"
+    asked = "never asked" if state.last_asked is None else f"last asked {_ago(now, state.last_asked)}"
+    times = _counted(state.n_samples, "time")
+    return f"{name}: score {view.score:.2f}, went well {state.n_good} of {times}, {asked}"
 
 
-def _days(now: datetime, then: datetime) -> int:
-    return max(0, (now - then).days)
+def _ago(now: datetime, then: datetime) -> str:
+    days = (now - then).days
+    return f"{_counted(days, 'day')} ago" if days > 0 else "today"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _sparkline(history: Iterable[Happening]) -> str:

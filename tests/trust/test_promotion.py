@@ -11,8 +11,10 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from myclaw_core.policy.types import Evidence
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.promotion import Promotion, judge
+from myclaw_core.trust.state import Component
 from myclaw_core.types.text import Text
 
 FETCH = ("web_fetch", "network_out:example.org")
@@ -350,3 +352,84 @@ def test_the_denials_of_one_subject_never_move_an_unrelated_one(
             beside.add(make.ideal(), clock.now())
     assert alone.view(make.NOTES, clock.now()) == beside.view(make.NOTES, clock.now())
     assert asked(make, alone, clock).promoted == asked(make, beside, clock).promoted
+
+
+class Fixed:
+    """A record in which every subject stands as it was told."""
+
+    problem = None
+
+    def __init__(self, make: SimpleNamespace, clock: FakeClock, **changes: Any) -> None:
+        record = make.Record()
+        practise(make, record, clock, 4)
+        score = {name: changes.pop(name) for name in ("score", "effective_count") if name in changes}
+        seen = record.view(make.NOTES, clock.now())
+        self.seen = evolve(seen, **score, state=evolve(seen.state, **changes))
+
+    def view(self, subject: Any, now: Any) -> Any:
+        return self.seen
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"score": 0.6}, None),
+        ({"score": 0.5999}, "score 0.60 of 0.60"),
+        ({"effective_count": 3.0}, None),
+        ({"effective_count": 2.94}, "2.9 of 3 samples still count, older ones have faded"),
+        ({"n_samples": 3}, None),
+        ({"n_samples": 2}, "2 of 3 samples"),
+        ({"n_samples": 3, "born": True}, "2 of 3 samples"),
+        ({"n_samples": 4, "born": True}, None),
+        ({"days": 2}, None),
+        ({"tool_success": Component(0.6, 5)}, None),
+        ({"tool_success": Component(0.599, 5)}, "it succeeds too seldom: 0.60 of 0.60"),
+        ({"n_samples": 3, "tool_success": Component(0.5, 5)}, "it succeeds too seldom: 0.50 of 0.60"),
+        ({"constitution_clean": Component(0.8, 5)}, None),
+        ({"constitution_clean": Component(0.7, 5)}, "it broke laws too often: 0.70 of 0.80"),
+        ({"recent": (True, False, False)}, "one of the last 3 times was denied, undone or broke a law"),
+    ],
+)
+def test_each_condition_is_met_exactly_at_its_figure(
+    make: SimpleNamespace, clock: FakeClock, changes: dict[str, Any], reason: str | None
+) -> None:
+    answer = asked(make, Fixed(make, clock, **changes), clock)
+    assert (answer.promoted, None if answer.promoted else str(answer.reason)) == (reason is None, reason)
+
+
+def test_a_perfect_score_does_not_meet_a_threshold_of_one(make: SimpleNamespace, clock: FakeClock) -> None:
+    answer = asked(make, Fixed(make, clock, score=1.0), clock, limit=make.threshold(min_score=1.0))
+    assert (answer.promoted, str(answer.reason)) == (False, f"{make.NOTES[1]} has no threshold, so it asks each time")
+
+
+@pytest.mark.parametrize(
+    ("hours", "words"),
+    [(None, "never asked about this destination"), (1, "last asked less than a day ago"), (24, "last asked a day ago")],
+)
+def test_it_says_when_it_was_last_asked(make: SimpleNamespace, clock: FakeClock, hours: int | None, words: str) -> None:
+    last_asked = None if hours is None else clock.now() + timedelta(days=4, hours=-hours)
+    answer = asked(make, Fixed(make, clock, last_asked=last_asked, score=0.9), clock)
+    assert str(answer.reason) == f"went well 4 times, score 0.90 ≥ 0.60, {words}"
+    assert answer.evidence.last_asked_days == (None if hours is None else hours / 24)
+
+
+def test_the_evidence_of_what_has_no_history_is_nothing(make: SimpleNamespace, clock: FakeClock) -> None:
+    evidence = asked(make, make.Record(), clock, limit=None).evidence
+    assert evidence == Evidence(
+        effect_class=make.NOTES[1],
+        score=0.0,
+        n_samples=0,
+        effective_count=0.0,
+        parent_score=0.0,
+        parent_n_samples=0,
+        known=False,
+        named=False,
+        min_score=1.0,
+        min_samples=0,
+    )
+
+
+def test_a_clock_that_went_backwards_was_asked_just_now(make: SimpleNamespace, clock: FakeClock) -> None:
+    record = Fixed(make, clock)
+    clock.advance(days=-2)
+    assert asked(make, record, clock).evidence.last_asked_days == 0.0

@@ -81,9 +81,10 @@ class Chat:
         if not text.startswith("/"):
             self.screen.status(Status(phase="thinking"))
         self.turn_closed = False
+        trace = None
         try:
             with self.prompt.quiet():
-                await self._interruptible(desk.handle(text))
+                trace = await self._interruptible(desk.handle(text))
         except Interrupted:
             if not self.turn_closed:
                 self._say("stopped")
@@ -92,7 +93,7 @@ class Chat:
             return error.exit_code
         finally:
             self.screen.settle()
-        return 0
+        return 0 if trace is None or trace.went_well else 1
 
     async def _interruptible(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return what `work` gives; `Interrupted` where Ctrl-C cancelled it."""
