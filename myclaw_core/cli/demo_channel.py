@@ -52,7 +52,7 @@ class DemoChannel:
 
     def show(self, markdown: str) -> None:
         """Print the result of a slash command."""
-        print("\n".join(f"    {line}" for line in markdown.splitlines()))
+        print("\n".join(f"    {line}" for line in markdown.replace("`", "").splitlines()))
 
     async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
         """Show each card, let the reading pause pass and answer as the story says."""

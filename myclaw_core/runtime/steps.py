@@ -9,6 +9,7 @@ from attrs import define, evolve, frozen
 
 from myclaw_core.approval.gateway import Question
 from myclaw_core.constitution.types import ViolationReport
+from myclaw_core.files.resolve import display_path
 from myclaw_core.policy.types import PolicyDecision, Situation
 from myclaw_core.redact import redact_text
 from myclaw_core.runtime.channel import Channel, Status
@@ -242,7 +243,7 @@ def _refusal(verdict: str, note: str) -> str:
 
 
 def _targets(step: ActionStep) -> list[str]:
-    return [effect.target for effect in step.effects]
+    return [display_path(effect.target) for effect in step.effects]
 
 
 def _tool_message(call: ToolCall, step: ActionStep) -> Message:
