@@ -64,13 +64,23 @@ async def _verify(args: argparse.Namespace) -> int:
         events = await agent.log.verify()
         trust = await agent.book.verify()
     summary = {
-        "events": {"ok": events.ok, "checked": events.checked, "problem": str(events.problem or "")},
-        "trust": {"ok": trust.ok, "checked": trust.rows, "problem": "; ".join(map(str, trust.problems))},
+        "events": {
+            "ok": events.ok,
+            "checked": events.checked,
+            "first_bad": events.first_bad_seq,
+            "problem": str(events.problem or ""),
+        },
+        "trust": {
+            "ok": trust.ok,
+            "checked": trust.rows,
+            "first_bad": trust.first_bad_row,
+            "problem": "; ".join(map(str, trust.problems)),
+        },
     }
     if args.json:
         print(json.dumps(summary, ensure_ascii=False))
     else:
         for name, part in summary.items():
             state = "whole" if part["ok"] else f"NOT whole: {part['problem']}"
-            print(f"{name}: {part['checked']} entries checked, {state}")
+            print(f"{name + ':':<8}{part['checked']:>6} checked, {state}")
     return 0 if events.ok and trust.ok else 1

@@ -42,7 +42,7 @@ def _dispatch(args: argparse.Namespace) -> int:
         return talk.run(args)
     from myclaw_core.cli.log import LogLines
 
-    LogLines(hold=False)
+    LogLines(hold=command == "audit verify")  # its report says all of it
     if command == "demo":
         from myclaw_core.cli import demo
 

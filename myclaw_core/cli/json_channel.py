@@ -1,0 +1,73 @@
+"""The channel of `myclaw ask --json`: one JSON object on stdout for a program, which nobody is asked through."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from myclaw_core.approval.types import ApprovalCard
+from myclaw_core.runtime.channel import Desk, Status, Submit
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.types.text import Text
+
+__all__ = ["JsonChannel"]
+
+
+class JsonChannel:
+    """Prints the end of a turn, or the result of a slash command; notices go to stderr."""
+
+    name = "json"
+    attended = False
+
+    def status(self, status: Status) -> None:
+        """Show nothing: a program waits."""
+
+    def text(self, chunk: str) -> None:
+        """Show nothing: the answer is in the summary."""
+
+    def notice(self, text: Text) -> None:
+        """Print one line on stderr."""
+        print(text, file=sys.stderr)
+
+    def show(self, markdown: str) -> None:
+        """Print the result of a slash command."""
+        _print({"answer": markdown})
+
+    async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
+        """Ask nobody."""
+
+    def end_turn(self, trace: ExecutionTrace) -> None:
+        """Print the turn's summary."""
+        _print(_summary(trace))
+
+    async def serve(self, desk: Desk) -> int:
+        """Read nothing."""
+        return 0
+
+
+def _print(value: dict[str, Any]) -> None:
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+def _summary(trace: ExecutionTrace) -> dict[str, Any]:
+    answer = next((message.text for message in reversed(trace.messages) if message.role == "assistant"), "")
+    return {
+        "trace": str(trace.id),
+        "outcome": trace.outcome,
+        "answer": answer,
+        "cost_eur": sum(call.cost_eur for call in trace.model_calls),
+        "steps": [
+            {
+                "tool": step.tool_name,
+                "effect_class": step.effect_class,
+                "targets": [effect.target for effect in step.effects],
+                "state": step.state,
+                "verdict": step.decision.verdict if step.decision else None,
+                "via": step.decision.via if step.decision else None,
+                "error": step.error.message if step.error else None,
+            }
+            for step in trace.steps
+        ],
+    }

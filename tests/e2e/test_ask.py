@@ -1,0 +1,114 @@
+"""One message at a real terminal, with the real SDK and a local server as the model."""
+
+from __future__ import annotations
+
+import re
+
+import pexpect
+import pytest
+
+from .conftest import PROGRAM, finish, shown
+
+
+def writes(content: str) -> dict:
+    return {"tool_calls": [{"tool": "fs_write", "args": {"path": "list.md", "content": content}}]}
+
+
+READS = {"text": "I look first.", "tool_calls": [{"tool": "fs_read", "args": {"path": "list.md"}}]}
+
+
+def test_yes_changes_the_real_file_and_everything_is_on_record(console, model) -> None:
+    """Reads, asks, writes; then the trace, the chain and the trust earned are looked at."""
+    file = console.files / "list.md"
+    file.write_text("- milk\n")
+    server = model([READS, writes("- milk\n- bread\n"), {"text": "**Bread** is on the list."}])
+
+    child = console.spawn("ask", "--root", console.files, "Add bread to list.md")
+    child.expect_exact("yes / no / details >")
+    assert file.read_text() == "- milk\n"
+    child.send("yes\r")
+    assert finish(child) == 0
+
+    assert file.read_text() == "- milk\n- bread\n"
+    output = shown(child)
+    assert "+- bread" in output
+    assert "Bread is on the list." in output
+    assert f"done: fs_write {file} (undo: /undo)" in output
+    assert "- milk" in str(server.requests[1]["body"]["messages"])
+    assert_trace(console)
+    assert_trust(console)
+
+
+def assert_trace(console) -> None:
+    lines = console.run("audit", "show").out.splitlines()
+    trace_id = re.fullmatch(r"trace ([0-9a-f-]{36}), times in UTC", lines[0])[1]
+    story = "\n".join(lines)
+    assert "cli:" in lines[1]
+    assert "Add bread to list.md" in lines[1]
+    assert f"step_decided: step 0 fs_read fs_read:{console.files}/*: allow via autonomy" in story
+    assert re.search(r"^ +autonomy +allow +reading is allowed here$", story, re.MULTILINE)
+    assert f"step_decided: step 1 fs_write fs_write:{console.files}/*: approve_required via trust" in story
+    assert re.search(r"^ +trust +approve_required +it was never done before$", story, re.MULTILINE)
+    assert "approval_answered: granted by cli:" in story
+    assert re.search(r"step_intended: step 1: about to run, undo record [0-9a-f-]{36}", story)
+    assert "trace_closed: success, steps 2" in story
+    assert console.run("audit", "show", trace_id[:13]).out.splitlines() == lines
+    verified = console.run("audit", "verify")
+    assert verified.code == 0
+    assert verified.out == "events:     13 checked, whole\ntrust:       3 checked, whole\n"
+
+
+def assert_trust(console) -> None:
+    effect_class = f"fs_write:{console.files}/*"
+    table = console.run("trust", "list").out.splitlines()
+    assert table[0] == "score  samples  last used   actor and class"
+    assert [row.split()[1] for row in table if row.endswith(effect_class)] == ["1"]
+    listed = {(row["actor"], row["effect_class"]): row for row in console.json("trust", "list", "--json")}
+    one = console.json("trust", "show", "--json", "fs_write", effect_class)
+    assert [entry["asked"] for entry in one["history"]] == [True]
+    assert one["n_samples"] == listed["fs_write", effect_class]["n_samples"] == 1
+    report = console.run("trust", "show", "fs_write", effect_class).out
+    assert report.startswith(f"fs_write {effect_class}\nscore 0.71")
+    assert "1 sample on 1 day" in report
+    assert "last asked today" in report
+    several = console.run("trust", "show", "fs_write")
+    assert (several.code, len(several.said)) == (2, 1)
+    assert "2 subjects fit" in several.err
+
+
+@pytest.mark.parametrize("first", [[], [READS]], ids=["at once", "after reading"])
+def test_no_leaves_the_file_and_ends_with_1(console, script, first: list[dict]) -> None:
+    """What was asked for was not done, whatever was read before."""
+    file = console.files / "list.md"
+    file.write_text("- milk\n")
+    script(*first, writes("- bread\n"), {"text": "Not done."})
+    child = console.spawn("ask", "--root", console.files, "Add bread")
+    child.expect_exact("yes / no / details >")
+    child.send("no\r")
+    assert finish(child) == 1
+    assert file.read_text() == "- milk\n"
+    assert "not done: fs_write" in shown(child)
+    assert "trace_closed: denied" in console.run("audit", "show").out
+
+
+def test_ctrl_c_stops_the_turn_and_gives_the_terminal_back(console, model) -> None:
+    model([{"text": "Let me think", "hang": True}])
+    child = pexpect.spawn(
+        "/bin/sh",
+        ["-c", f"trap : INT; {PROGRAM} ask Hi; echo code $?; stty -a"],
+        env=console.environ,
+        encoding="utf-8",
+        timeout=60,
+    )
+    child.expect_exact("Let me think")
+    child.sendintr()
+    child.expect_exact("myclaw: stopped")
+    child.expect(r"code (\d+)")
+    assert child.match[1] == "130"
+    child.expect(pexpect.EOF)
+    modes = child.before.split()
+    assert {"icanon", "echo", "isig"} <= set(modes)
+    child.close()
+    story = console.run("audit", "show").out
+    assert "failed: cancelled" in story
+    assert "trace_closed: abandoned" in story

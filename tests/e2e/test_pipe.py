@@ -1,0 +1,80 @@
+"""In a pipe the answer alone is on stdout, and nobody is there to answer a question."""
+
+from __future__ import annotations
+
+import json
+
+WRITE = {"tool_calls": [{"tool": "fs_write", "args": {"path": "list.md", "content": "- bread\n"}}]}
+READ = {"tool_calls": [{"tool": "fs_read", "args": {"path": "list.md"}}]}
+
+
+def test_the_answer_alone_is_on_stdout(console, model) -> None:
+    """Through the real SDK."""
+    model([{"text": "**Three** items.\n"}])
+    ended = console.run("ask", "How many?")
+    assert (ended.code, ended.out, ended.err) == (0, "**Three** items.\n", "")
+
+
+def test_what_needs_an_answer_is_not_done_and_ends_with_1(console, script) -> None:
+    script(WRITE, {"text": "Not done."})
+    ended = console.run("ask", "--root", console.files, "Add bread")
+    assert (ended.code, ended.out) == (1, "Not done.\n")
+    assert "nobody is there to answer" in ended.err
+    assert "\x1b" not in ended.err
+    assert not list(console.files.iterdir())
+    assert "expired by core (unattended)" in console.run("audit", "show").out
+
+
+def test_json_is_one_object_and_nothing_else(console, script) -> None:
+    (console.files / "list.md").write_text("- milk\n")
+    script(READ, WRITE, {"text": "Not done."})
+    ended = console.run("ask", "--json", "--root", console.files, "Add bread")
+    assert (ended.code, ended.err) == (1, "")
+    summary = json.loads(ended.out)
+    assert (summary["outcome"], summary["answer"]) == ("denied", "Not done.")
+    read, write = summary["steps"]
+    assert (read["tool"], read["state"], read["verdict"], read["error"]) == ("fs_read", "done", "allow", None)
+    assert (write["state"], write["via"], write["targets"]) == ("failed", "trust", [f"{console.files}/list.md"])
+    assert summary["trace"] in console.run("audit", "show").out
+
+
+def test_json_at_a_terminal_asks_nobody(console, script) -> None:
+    script(WRITE, {"text": "Not done."})
+    child = console.spawn("ask", "--json", "--root", console.files, "Add bread")
+    summary = json.loads(child.read())
+    child.wait()
+    assert child.exitstatus == 1
+    assert "nobody is there" in summary["steps"][0]["error"]
+
+
+def test_a_refused_key_is_one_line_and_costs_nothing(console, model) -> None:
+    model([{"status": 401, "message": "invalid x-api-key"}])
+    ended = console.run("ask", "--json", "Hi")
+    assert ended.code == 1
+    assert len(ended.said) == 1
+    assert "check ANTHROPIC_API_KEY" in ended.err
+    summary = json.loads(ended.out)
+    assert (summary["outcome"], summary["cost_eur"]) == ("failed", 0)
+
+
+def test_messages_from_a_pipe_are_a_conversation(console, script) -> None:
+    """The exit code is that of the worst line."""
+    script({"text": "One."}, {"text": "Two."})
+    ended = console.run(stdin="first\n/frob\n\nsecond\n")
+    assert (ended.code, ended.out) == (2, "One.\nTwo.\n")
+    assert ended.said == ["there is no command /frob; /help lists them"]
+    script({"text": "One."}, WRITE, {"text": "Not done."})
+    assert console.run(stdin="first\nadd bread\n").code == 1
+
+
+def test_a_reader_that_leaves_early_is_no_fault(console, script) -> None:
+    import subprocess
+
+    from .conftest import PROGRAM
+
+    script({"text": "word " * 40_000})
+    for command in (f"{PROGRAM} ask Hi | head -c 10", f"{PROGRAM} plugins list | true"):
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], env=console.environ, capture_output=True, text=True, check=True
+        )
+        assert done.stderr == ""

@@ -1,0 +1,139 @@
+"""What it takes to start: help is cheap, and whatever is missing is said in one line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LIST_MODULES = """
+import sys
+from myclaw_core.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+sys.stderr.write("\\n".join(sys.modules))
+"""
+HEAVY = {
+    "asyncio",
+    "pluggy",
+    "stevedore",
+    "anthropic",
+    "httpx2",
+    "rich",
+    "prompt_toolkit",
+    "aiosqlite",
+    "cattrs",
+    "attrs",
+}
+
+
+@pytest.mark.parametrize("args", [["--version"], ["--help"], ["ask", "--help"], ["trust", "show", "--help"]])
+def test_version_and_help_load_neither_asyncio_nor_an_sdk_nor_a_plugin(args: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", LIST_MODULES, *args], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert done.stdout
+    assert not loaded & HEAVY
+    assert [name for name in loaded if name.startswith("myclaw")] == ["myclaw_core"]
+
+
+def test_version_says_its_number(console) -> None:
+    assert console.run("--version").out == "myclaw 0.1.0\n"
+
+
+def test_help_names_every_command_and_the_exit_codes(console) -> None:
+    shown = console.run("--help")
+    assert shown.code == 0
+    assert all(word in shown.out for word in ("ask", "demo", "trust", "policy", "audit", "plugins", "3 unavailable"))
+
+
+def test_a_command_that_is_not_there_is_usage(console) -> None:
+    ended = console.run("frobnicate")
+    assert (ended.code, ended.out) == (2, "")
+    assert "invalid choice: 'frobnicate'" in ended.said[-1]
+
+
+def test_without_a_key_one_line_names_what_to_set(console) -> None:
+    ended = console.run("ask", "Hi")
+    assert (ended.code, ended.out) == (3, "")
+    (line,) = ended.said
+    assert "ANTHROPIC_API_KEY" in line
+
+
+def test_an_unknown_provider_is_named_in_one_line(console) -> None:
+    console.configure('[agent]\nprovider = "nobody"\n')
+    ended = console.run("ask", "Hi")
+    assert (ended.code, ended.out, len(ended.said)) == (3, "", 1)
+    assert "'nobody'" in ended.err
+
+
+def test_without_plugins_one_line_names_what_is_off(console) -> None:
+    ended = console.run("ask", "Hi", MYCLAW_PLUGINS="")
+    assert (ended.code, ended.out, len(ended.said)) == (3, "", 1)
+    assert "sqlite" in ended.err
+    assert "MYCLAW_PLUGINS" in ended.err
+
+
+def test_without_a_terminal_plugin_one_line_says_so(console, script) -> None:
+    script({"text": "Hi."})
+    ended = console.run("ask", "Hi", MYCLAW_PLUGINS="sqlite,scripted")
+    assert (ended.code, ended.out, len(ended.said)) == (3, "", 1)
+    assert "'terminal'" in ended.err
+
+
+def test_plugins_are_listed_with_state_and_hint(console) -> None:
+    console.configure('[plugins]\ndisabled = ["anthropic"]\n')
+    shown = console.run("plugins", "list")
+    assert (shown.code, shown.err) == (0, "")
+    head, *rows = shown.out.splitlines()
+    assert head.split() == ["name", "distribution", "version", "state", "hooks"]
+    at = next(number for number, row in enumerate(rows) if row.startswith("anthropic"))
+    assert rows[at].split()[3] == "off"
+    assert rows[at + 1].strip() == "remove it from [plugins] disabled to load it"
+    by_name = {row["name"]: row for row in console.json("plugins", "list", "--json")}
+    assert by_name["anthropic"]["state"] == "off"
+    assert by_name["sqlite"] == {
+        "name": "sqlite",
+        "distribution": "myclaw-sqlite",
+        "version": "0.1.0",
+        "state": "on",
+        "hooks": ["myclaw_store"],
+        "error": "",
+        "hint": "",
+    }
+
+
+def test_a_plugin_that_is_not_installed_is_a_problem_found(console) -> None:
+    ended = console.run("plugins", "list", "--json", MYCLAW_PLUGINS="sqlite,nope")
+    assert ended.code == 1
+    missing = [row for row in json.loads(ended.out) if row["state"] == "missing"]
+    assert [row["name"] for row in missing] == ["nope"]
+
+
+def test_a_root_must_be_a_folder(console) -> None:
+    file = console.files / "a.md"
+    file.write_text("x")
+    for root, why in ((file, "this is no folder"), (file.with_name("none"), "there is no such folder")):
+        ended = console.run("ask", "--root", root, "Hi")
+        assert (ended.code, ended.err) == (2, f"myclaw: --root {root}: {why}\n")
+
+
+def test_an_empty_message_is_usage(console) -> None:
+    ended = console.run("ask", "  ")
+    assert (ended.code, ended.err) == (2, "myclaw: the message is empty; say what to do\n")
+
+
+@pytest.mark.parametrize("place", ["a file", "below a file", "nowhere to write"])
+def test_a_home_that_cannot_be_is_one_line(console, place: str) -> None:
+    file = console.files / "file"
+    file.write_text("mine")
+    home = {"a file": file, "below a file": file / "home", "nowhere to write": Path("/proc/nowhere")}[place]
+    ended = console.run("trust", "list", MYCLAW_HOME=str(home))
+    assert (ended.code, ended.out, len(ended.said)) == (3, "", 1)
+    assert str(home) in ended.err
+    assert "MYCLAW_HOME" in ended.err
+    assert file.read_text() == "mine"
