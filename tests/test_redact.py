@@ -121,6 +121,11 @@ SECRETS = {
     "query parameter": ("GET /x?api_key=" + "abc123&y=1", "abc123"),
     "curl cookie": ("curl --cookie 'sid=" + "abc123' https://x", "abc123"),
     "identifier as password in a URL": ("https://me:" + UUID_TEXT + "@host/x", UUID_TEXT),
+    "number as api key": ("api-key=" + "12345678901234567890", "12345678901234567890"),
+    "key without a separator": ("apikey " + HEX[:24], HEX[:24]),
+    "short json web token": ("jwt=" + "eyJ" + "hbGciOiJIUzI1NiJ9.e30." + MIXED[:20], MIXED[:20]),
+    "redis": ("redis-cli -h db -a " + "hunter2 ping", "hunter2"),
+    "private path by a detour": ("/home/rosa/notes/../private/tax.pdf", "tax"),
     "private path": ("see ~/private/diary.txt now", "diary"),
     "private path in quotes": ('open "~/private/my diary.txt"', "my diary"),
     "private path with an escaped blank": ("cat ~/private/my\\ diary.txt", "diary"),
@@ -225,6 +230,8 @@ LOOK_ALIKES = [
     "~/private",
     "/private/var/folders/x",
     "/srv/private/report.txt",
+    "/home/rosa/notes/private/a.txt",
+    "~/notes/private/a.txt",
     "docs/private/notes.md",
     "/home/rosa/private-notes/a.txt",
     "fs_write:~/notes/*",
@@ -376,6 +383,31 @@ def test_keys_that_become_the_same_mask_lose_nothing() -> None:
 
     assert masked == {"«redacted:github-token»": 1, "«redacted:github-token» 2": 2}
     assert redact_value(masked) == masked
+
+
+def test_a_mask_keeps_its_kind_under_a_secret_name() -> None:
+    assert redact_value({"password": "«redacted:jwt»"}) == {"password": "«redacted:jwt»"}
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "eyJ",
+        "://a:",
+        "-----BEGIN " + "PRIVATE KEY-----\n" + "A" * 30,
+        'password="',
+        "--token ",
+        "/home/x",
+        "«",
+        "\n",
+    ],
+)
+def test_a_long_text_without_an_end_in_sight_is_read_in_reasonable_time(piece: str) -> None:
+    """A pattern that backtracks without bounds would never come back from these."""
+    text = piece * (100_000 // len(piece))
+
+    assert not contains_secret(redact_text(text))
 
 
 def test_a_mask_is_recognised() -> None:

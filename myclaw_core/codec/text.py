@@ -22,6 +22,7 @@ def parse(data: bytes | str, where: str) -> Any:
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
         value = json.loads(text, object_pairs_hook=reader.pairs)
+        repeated = list(_repeated(value, "$")) if reader.repeated else []
     except UnicodeDecodeError as error:
         raise CodecError(where, [("$", f"not UTF-8 text (byte {error.start})")]) from None
     except json.JSONDecodeError as error:
@@ -31,8 +32,8 @@ def parse(data: bytes | str, where: str) -> Any:
         raise CodecError(where, [("$", "a number has too many digits")]) from None
     except RecursionError:
         raise CodecError(where, [("$", "nested too deeply")]) from None
-    if reader.repeated:
-        raise CodecError(where, list(_repeated(value, "$")))
+    if repeated:
+        raise CodecError(where, repeated)
     return value
 
 

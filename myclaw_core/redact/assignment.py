@@ -11,7 +11,7 @@ __all__ = ["ASSIGNMENT_RULES", "masked_by_name"]
 
 _KIND = "credential"
 _NAMES: dict[Kind, str] = {
-    "password": (r"password|passwd|passphrase|passcode|(?<![a-z])(?:pwd|psk)|(?<=[_-])(?:pass|pw)|(?<![\w-])pass(?==)"),
+    "password": r"password|passwd|passphrase|passcode|(?<![a-z])(?:pwd|psk|pw)|(?<=[_-])pass|(?<![\w-])pass(?==)",
     "key": (
         r"(?:api|access|auth|private|secret|account|shared[ _-]?access|encryption|signing|master|session|app"
         r"|role|consumer|deploy|license|licence|storage|subscription|webhook)[ _-]?key(?:_base)?"
@@ -50,8 +50,7 @@ def masked_by_name(name: str, value: str) -> str | None:
         return mask("authorization" if "auth" in header.lower() else "cookie") if _is_header(value) else None
     if _NOT_SECRET_BEFORE.search(name[: match.start()]):
         return None
-    kind = _kind(match)
-    return mask(_KIND) if looks_secret(kind, value, plain=True) else None
+    return mask(_KIND) if looks_secret(_kind(match), value, plain=True) else None
 
 
 def _is_header(value: str) -> bool:
@@ -102,7 +101,7 @@ def _flag(match: re.Match[str]) -> bool:
     value = match["hidden"]
     if value.isupper() or not looks_secret(_kind(match), value, plain=True):
         return False
-    return not value.isalpha() or match["q"] is not None or match.string[match.end() :].startswith(" -")
+    return not value.isalpha() or match["q"] is not None or match.string.startswith(" -", match.end())
 
 
 def _prose(match: re.Match[str]) -> bool:
@@ -114,9 +113,10 @@ def _no_gap(match: re.Match[str]) -> bool:
 
 
 def _bare_key(match: re.Match[str]) -> bool:
-    """A long run after the name alone must have everything: upper case, lower case and digits."""
+    """Return whether a long run after the name alone has all: digits and, except after `key`, both cases."""
     value = match["hidden"]
-    return value.upper() != value != value.lower() and any(char.isdigit() for char in value)
+    mixed = value.upper() != value and (match["key"] is not None or value.lower() != value)
+    return mixed and any(char.isdigit() for char in value)
 
 
 _ANY_NAME = rf"(?im)(?:{_NAME})"

@@ -48,10 +48,10 @@ _URL_RULES = (
     Rule(
         "url-password",
         ("://",),
-        (r"://[^\s/:@?#\"'<>«»]{0,128}:(?P<hidden>[^\s/?#\"'<>«»]{1,256})@(?=[\w\[.-])"),
+        r"://[^\s/:@?#\"'<>«»]{0,128}:(?P<hidden>[^\s/?#\"'<>«»]{1,256})@(?=[\w\[.-])",
         _no_gap,
     ),
-    Rule("url-token", ("://",), (r"://(?P<hidden>[\w-]{16,128})(?::x-oauth-basic|:)?@"), _random),
+    Rule("url-token", ("://",), r"://(?P<hidden>[\w-]{16,128})(?::x-oauth-basic|:)?@", _random),
     Rule(
         "url-signature",
         ("sig", "key=", "code=", "auth=", "session=", "token="),
@@ -73,8 +73,8 @@ _HEADER_RULES = (
         ),
         _header_value,
     ),
-    Rule("bearer-token", ("bearer",), (rf"(?i)\bbearer[ \t]+(?P<hidden>{_WORD}{{12,4096}})"), _random),
-    Rule("basic-auth", ("basic",), (r"(?i)\bbasic[ \t]+(?P<hidden>[A-Za-z0-9+/]{8,1024}={0,2})"), _basic),
+    Rule("bearer-token", ("bearer",), rf"(?i)\bbearer[ \t]+(?P<hidden>{_WORD}{{12,4096}})", _random),
+    Rule("basic-auth", ("basic",), r"(?i)\bbasic[ \t]+(?P<hidden>[A-Za-z0-9+/]{8,1024}={0,2})", _basic),
     Rule(
         "cookie",
         ("cookie",),
@@ -95,23 +95,28 @@ _COMMAND_RULES = (
         ),
         _no_gap,
     ),
-    Rule("credential", ("sshpass",), (r"\bsshpass[ \t]+-p[ \t]*[\"']?(?P<hidden>[^\s\"'«»]{1,256})"), _no_gap),
+    Rule(
+        "credential",
+        ("sshpass", "redis-cli"),
+        r"\b(?:sshpass[ \t]+-p|redis-cli\b[^\n«»]{0,200}?[ \t]-a)[ \t]*[\"']?(?P<hidden>[^\s\"'«»]{1,256})",
+        _no_gap,
+    ),
     Rule(
         "credential",
         ("mysql", "mariadb"),
-        (r"\b(?:mysql|mariadb)[\w-]{0,20}\b[^\n«»]{0,200}?[ \t]-p[\"']?(?P<hidden>[^\s\"'«»]{4,256})"),
+        r"\b(?:mysql|mariadb)[\w-]{0,20}\b[^\n«»]{0,200}?[ \t]-p[\"']?(?P<hidden>[^\s\"'«»]{4,256})",
         _no_gap,
     ),
     Rule(
         "credential",
         ("login",),
-        (r"\blogin\s{1,4}\S{1,128}\s{1,4}password\s{1,4}(?P<hidden>[^\s«»]{1,256})"),
+        r"\blogin\s{1,4}\S{1,128}\s{1,4}password\s{1,4}(?P<hidden>[^\s«»]{1,256})",
         _no_gap,
     ),
     Rule(
         "credential",
         (":5432:", ":3306:", ":*:"),
-        (r"(?m)^[\w.*-]{1,128}:(?:[0-9]{2,5}|\*):[\w*-]{1,64}:[\w*-]{1,64}:(?P<hidden>[^\s«»]{1,256})$"),
+        r"(?m)^[\w.*-]{1,128}:(?:[0-9]{2,5}|\*):[\w*-]{1,64}:[\w*-]{1,64}:(?P<hidden>[^\s«»]{1,256})$",
         _no_gap,
     ),
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 __all__ = ["Kind", "is_gap", "is_random", "looks_secret"]
-
-from typing import Literal
 
 Kind = Literal["password", "secret", "token", "key", "credentials"]
 
@@ -17,6 +16,7 @@ _GAP = re.compile(
     | .*(?:\$\{|\$\(|\{\{|<[a-z]).*     # ${TOKEN}, $(cat file), {{ token }}, Bearer <token>
     | [$%@][A-Za-z_]\w*%?               # $TOKEN, %TOKEN%, @file
     | %\(?\w*\)?s                       # %s, %(token)s
+    | «redacted:[a-z0-9-]+»             # masked before
     | [x*.•-]{4,}\S{0,4}                # ****1234, xxxx-xxxx
     | \S{0,6}(?:\*{3,}|\.{3}|…)\S{0,6}  # sk-***abc, ghp_...
     """,
@@ -37,6 +37,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]+(?:Z|[+-][0-9:]+)?
 _DIGEST = re.compile(r"sha(?:1|224|256|384|512)[:-].*", re.IGNORECASE)
 _SYMBOL = re.compile(r"[!#$%^&*+=?@~\\]")
 _RANDOM_CHARS = 24
+_NUMBER_DIGITS = 16
 
 
 def is_gap(value: str) -> bool:
@@ -49,7 +50,7 @@ def is_random(value: str, at_least: int = 8) -> bool:
     if len(value) < at_least or any(char.isspace() for char in value):
         return False
     if any(char.isdigit() for char in value):
-        return any(char.isalpha() for char in value)
+        return any(char.isalpha() for char in value) or len(value) >= _NUMBER_DIGITS
     body = value[1:]
     return len(value) >= _RANDOM_CHARS or (body != body.lower() and body != body.upper() and len(value) >= at_least + 4)
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 __all__ = ["private_pattern", "whole_private_path"]
 
-_SLASH = r"/+(?:\./+)*"
+_SLASH = r"/+(?:\./+|[\w-][\w.-]*/+\.\./+)*"
 _BARE = r"""(?:\\.|[^\s\\"'`<>|;,()\[\]{}«»])+"""
 
 

@@ -80,14 +80,14 @@ tailscale-key   | tskey-                    | tskey-[\w-]{16,}
 dropbox-token   | sl.                       | sl\.(?:u\.)?[\w-]{60,}
 facebook-token  | eaa                       | EAA[A-Za-z0-9]{80,}
 age-key         | age-secret-key-1          | AGE-SECRET-KEY-1[A-Z0-9]{58}
-jwt             | eyj                       | (?<![\w-])eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*(?:\.[\w-]+){0,2}
+jwt             | eyj                       | (?<![\w-])eyJ[\w-]{10,}\.[\w-]{2,}\.[\w-]*(?:\.[\w-]+){0,2}
 jwt             | eyj                       | (?<![\w-])eyJ[\w-]{10,}\.\.[\w-]{10,}\.[\w-]+\.[\w-]+
 """
 
 
 def _from_table(line: str) -> Rule:
     kind, hints, shape = (cell.strip() for cell in line.split("|", 2))
-    return Rule(kind, tuple(hints.split()), (rf"{_LEFT}(?:{shape}){_RIGHT}"))
+    return Rule(kind, tuple(hints.split()), rf"{_LEFT}(?:{shape}){_RIGHT}")
 
 
 def _mixed(match: re.Match[str]) -> bool:
@@ -111,11 +111,11 @@ _PEM = Rule(
         r"(?:\s|\\[nr]|[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{1,15}={1,2})*)"
     ),
 )
-_SK = Rule("openai-key", ("sk-",), (rf"{_LEFT}sk-(?P<body>[A-Za-z0-9]{{20,}}){_RIGHT}"), _mixed)
+_SK = Rule("openai-key", ("sk-",), rf"{_LEFT}sk-(?P<body>[A-Za-z0-9]{{20,}}){_RIGHT}", _mixed)
 _TELEGRAM = Rule(
     "telegram-token",
     (":",),
-    (rf"{_LEFT}(?:bot)?[0-9]{{6,12}}:(?P<body>[\w-]{{35}})(?![\w-])"),
+    rf"{_LEFT}(?:bot)?[0-9]{{6,12}}:(?P<body>[\w-]{{35}})(?![\w-])",
     _mixed_case,
 )
 

@@ -51,7 +51,7 @@ def module_of(path: Path) -> str:
 
 def is_frozen(cls: type) -> bool:
     """Return whether an attrs class refuses assignments."""
-    return cls.__setattr__ is not object.__setattr__
+    return bool(attrs.inspect(cls).is_frozen)
 
 
 def owner_of(name: str) -> str:
