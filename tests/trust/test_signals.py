@@ -121,6 +121,7 @@ def test_a_step_that_a_person_denied_gives_approval_evidence_only(trace: Executi
     trace.steps = [refused(0, approval_id=UUID(int=1))]
     entry = said(trace)[NOTES]
     assert (entry.ran, entry.asked, entry.human_approval_delta) == (False, True, 0.0)
+    assert (entry.tool_success, entry.undo_flag) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -212,3 +213,17 @@ def test_plugins_see_the_medians_and_undos(trace: ExecutionTrace) -> None:
 def test_the_same_trace_says_the_same_twice(trace: ExecutionTrace) -> None:
     trace.steps = [step(0, NOTES, PHOTOS), step(1)]
     assert said(trace) == said(trace)
+
+
+def test_a_trace_without_steps_says_only_how_it_ended(trace: ExecutionTrace) -> None:
+    trace.outcome = "budget"
+    assert said(trace) == {
+        ("runtime", "budget"): TraceSignals(
+            subject=("runtime", "budget"),
+            tool_success=0.0,
+            cost_efficiency=1.0,
+            constitution_clean=1.0,
+            human_approval_delta=0.5,
+            undo_flag=0.0,
+        )
+    }

@@ -248,3 +248,24 @@ async def test_a_row_of_a_later_version_is_not_passed_over(store: Path, open_boo
     book = await open_book()
     assert not book.sound
     assert "row 11" in str(book.problem)
+
+
+async def test_a_store_that_went_another_way_since_a_copy_is_noticed(
+    store: Path, tmp_path: Path, open_book: Any, clock: FakeClock, make: SimpleNamespace
+) -> None:
+    """Both chains are sound; only the head file tells which one belongs here."""
+    from myclaw_sqlite.trust_store import TrustStoreDb
+
+    for name in ("trust.db", "trust.head"):
+        shutil.copy(tmp_path / name, tmp_path / f"other-{name}")
+    elsewhere = TrustBook(
+        TrustStoreDb(tmp_path / "other-trust.db"), make.KEY, clock, anchor=tmp_path / "other-trust.head"
+    )
+    await elsewhere.open()
+    await grown(make, elsewhere, clock, 2)
+    await elsewhere.close()
+    here = await open_book()
+    await grown(make, here, clock, 1)
+    await here.close()
+    shutil.copy(tmp_path / "other-trust.db", store)
+    assert str((await open_book()).problem) == "row 11 is not the one in its head file"
