@@ -13,7 +13,7 @@ class LogLines(logging.Handler):
     """Prints warnings and errors; while the agent starts they are held back, since its notices say most of them.
 
     Args:
-        hold: Whether to hold lines back until `release`.
+        hold: Whether to hold lines back until `unhold`.
     """
 
     def __init__(self, *, hold: bool) -> None:
@@ -30,7 +30,7 @@ class LogLines(logging.Handler):
         else:
             self._tell(line)
 
-    def release(self, told: Iterable[str] = ()) -> None:
+    def unhold(self, told: Iterable[str] = ()) -> None:
         """Print what was held back, without the lines that were `told` otherwise."""
         held, self._held = self._held or [], None
         self._told.update(told)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
+from myclaw_core.cli.streams import drop_output, mend_streams
 from myclaw_core.errors import MyclawError
 
 __all__ = ["run_command"]
@@ -18,10 +18,10 @@ def run_command(args: argparse.Namespace) -> int:
 
         print(f"myclaw {__version__}")
         return 0
+    mend_streams()
     try:
         code = _dispatch(args)
         sys.stdout.flush()
-        return code
     except MyclawError as error:
         print(f"myclaw: {error}", file=sys.stderr)
         return error.exit_code
@@ -29,9 +29,18 @@ def run_command(args: argparse.Namespace) -> int:
         print("myclaw: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # Whoever reads has enough; what is still buffered must not fail once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()  # whoever reads has enough
         return 0
+    except OSError as error:
+        drop_output()
+        print(f"myclaw: {_line(error)}", file=sys.stderr)
+        return 1
+    return code
+
+
+def _line(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else f"the output cannot be written: {reason}"
 
 
 def _dispatch(args: argparse.Namespace) -> int:

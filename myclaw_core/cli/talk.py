@@ -43,7 +43,7 @@ async def _run(args: argparse.Namespace) -> int:
         channel = JsonChannel() if text is not None and args.json else agent.channel("terminal")
         for notice in agent.notices:
             channel.notice(notice)
-        log.release(map(str, agent.notices))
+        log.unhold(map(str, agent.notices))
         desk = _desk(agent, channel, roots, args.level)
         return await channel.serve(desk) if text is None else await _ask(text, desk)
 

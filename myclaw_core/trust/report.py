@@ -31,7 +31,7 @@ def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "") 
         if not prefix or score.subject[0].startswith(prefix) or score.subject[1].startswith(prefix)
     ]
     if not rows:
-        return "No action has earned anything yet."
+        return f"Nothing that starts with {prefix} has a score." if prefix else "No action has earned anything yet."
     rows.sort(key=lambda score: (-score.score, score.subject))
     lines = ["score  samples  last used   actor and class"]
     lines.extend(
@@ -75,11 +75,10 @@ def happening_json(happening: Happening) -> dict[str, Any]:
 def subject_report(score: TrustScore, view: SubjectView, history: Sequence[Happening], now: datetime) -> str:
     """Return one subject in full: components, what counts towards promotion, and its history."""
     state = view.state
-    worth = f"{view.effective_count:.2f}"
+    samples = f"{_counted(state.n_samples, 'sample')} on {_counted(state.days, 'day')}"
     lines = [
         f"{visible(score.subject[0])} {visible(score.subject[1])}",
-        f"score {score.score:.3f} now; {_counted(state.n_samples, 'sample')} on {_counted(state.days, 'day')}, "
-        f"worth {worth} today",
+        f"score {score.score:.3f} now; {samples}, worth {view.effective_count:.2f} today",
     ]
     lines.extend(f"  {name:<20} {getattr(score, name):.3f}" for name in _COMPONENTS)
     lines.append(f"  approvals of exactly this that still count: {len(state.grants)}")

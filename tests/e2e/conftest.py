@@ -67,9 +67,17 @@ class Console:
         (self.home / "config.toml").write_text(text, encoding="utf-8")
 
     def run(self, *args: str | Path, stdin: str | bytes = b"", **environ: str) -> Ended:
-        """Run the program in a pipe; whatever it was given, it never shows a traceback."""
+        """Run the program in a pipe."""
+        return self._run([PROGRAM, *args], stdin, environ)
+
+    def shell(self, line: str) -> Ended:
+        """Run a line of a shell."""
+        return self._run(["/bin/sh", "-c", line], b"", {})
+
+    def _run(self, command: Sequence[str | Path], stdin: str | bytes, environ: dict[str, str]) -> Ended:
+        """Run a command that, whatever it was given, never shows a traceback."""
         done = subprocess.run(
-            [PROGRAM, *args],
+            command,
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
             env=self.environ | environ,

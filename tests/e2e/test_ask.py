@@ -91,6 +91,18 @@ def test_no_leaves_the_file_and_ends_with_1(console, script, first: list[dict]) 
     assert "trace_closed: denied" in console.run("audit", "show").out
 
 
+def test_ctrl_c_at_the_question_is_no(console, script) -> None:
+    script(writes("- bread\n"), {"text": "Never said."})
+    child = console.spawn("ask", "--root", console.files, "Add bread")
+    child.expect_exact("yes / no / details >")
+    child.sendintr()
+    assert finish(child) == 130
+    assert list(console.files.iterdir()) == []
+    story = console.run("audit", "show").out
+    assert "approval_answered: expired by core" in story
+    assert "trace_closed: abandoned" in story
+
+
 def test_ctrl_c_stops_the_turn_and_gives_the_terminal_back(console, model) -> None:
     model([{"text": "Let me think", "hang": True}])
     child = pexpect.spawn(

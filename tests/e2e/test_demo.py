@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -53,13 +52,7 @@ def test_it_is_the_same_at_a_terminal_and_touches_no_state(console) -> None:
 
 
 def test_a_reader_that_leaves_after_a_line_is_no_fault(console, nowhere: Path) -> None:
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"{PROGRAM} demo | head -n 1"],
-        env=console.environ,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith("myclaw demo: the real engine")
-    assert done.stderr == ""
+    done = console.shell(f"{PROGRAM} demo | head -n 1")
+    assert done.out.startswith("myclaw demo: the real engine")
+    assert done.err == ""
     assert list(nowhere.iterdir()) == []

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import PROGRAM
+
 LIST_MODULES = """
 import sys
 from myclaw_core.cli import main
@@ -18,18 +20,8 @@ except SystemExit:
     pass
 sys.stderr.write("\\n".join(sys.modules))
 """
-HEAVY = {
-    "asyncio",
-    "pluggy",
-    "stevedore",
-    "anthropic",
-    "httpx2",
-    "rich",
-    "prompt_toolkit",
-    "aiosqlite",
-    "cattrs",
-    "attrs",
-}
+SDKS = {"anthropic", "httpx2", "rich", "prompt_toolkit", "aiosqlite"}
+HEAVY = SDKS | {"asyncio", "pluggy", "stevedore", "attrs", "cattrs", "jsonschema_rs"}
 
 
 @pytest.mark.parametrize("args", [["--version"], ["--help"], ["ask", "--help"], ["trust", "show", "--help"]])
@@ -137,3 +129,24 @@ def test_a_home_that_cannot_be_is_one_line(console, place: str) -> None:
     assert str(home) in ended.err
     assert "MYCLAW_HOME" in ended.err
     assert file.read_text() == "mine"
+
+
+def test_streams_that_are_closed_full_or_poor_are_no_fault(console) -> None:
+    """Nothing to read from, nowhere to write, no room, an encoding without the characters."""
+    assert console.shell(f"{PROGRAM} policy check <&-").code == 0
+    assert console.shell(f"{PROGRAM} audit verify >&-").code == 0
+    full = console.shell(f"{PROGRAM} trust list >/dev/full")
+    assert (full.code, full.err) == (1, "myclaw: the output cannot be written: No space left on device\n")
+    poor = console.run("demo", PYTHONIOENCODING="ascii")
+    assert poor.code == 0
+    assert "score 0.88 \\u2265 0.60" in poor.out
+
+
+def test_bytes_that_are_no_text_are_no_fault(console, script) -> None:
+    """In a message and in the name of a folder."""
+    folder = console.person / "d\udcff"
+    folder.mkdir()
+    script({"text": "Hello."})
+    ended = console.run("ask", "--root", folder, "bad \udcff byte")
+    assert (ended.code, ended.out) == (0, "Hello.\n")
+    assert console.run("audit", "verify").code == 0

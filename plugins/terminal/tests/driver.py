@@ -91,6 +91,11 @@ class FixedDesk:
         await typed_ahead()
         await self.turn_ask("ask 1")
 
+    async def turn_stray(self, text: str) -> None:
+        """Ask while something else fails in the background."""
+        asyncio.get_running_loop().call_later(0.01, lambda: 1 // 0)
+        await self.turn_ask("ask 1")
+
     async def turn_slow(self, text: str) -> None:
         """Answer once the person has typed ahead."""
         await typed_ahead()

@@ -229,6 +229,17 @@ def test_keys_pressed_before_a_card_was_seen_do_not_answer_it(spawn: Spawn, term
     assert "True" not in seen(child)
 
 
+def test_a_fault_in_the_background_does_not_take_the_question_away(spawn: Spawn) -> None:
+    child = spawn("serve")
+    at_prompt(child)
+    child.send("stray\r")
+    child.expect_exact("ZeroDivisionError")
+    child.send("yes\r")
+    child.expect_exact("<<reply 1 True cli:me>>")
+    assert "Press ENTER" not in seen(child)
+    leave(child)
+
+
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_a_message_typed_during_a_turn_is_the_next_one(spawn: Spawn, term: str) -> None:
     """It is queued, not lost."""

@@ -25,7 +25,8 @@ __all__ = ["CommandCompleter", "EditingPrompt", "open_history"]
 class EditingPrompt:
     """Asks through prompt_toolkit, which never blocks the event loop.
 
-    It leaves the signal alone: its own handler would not give ours back.
+    It leaves the signal alone, since its own handler would not give ours back, and the faults of other tasks, since its
+    own handler would stop at each until Enter is pressed.
     """
 
     def __init__(self, stdin: TextIO, stdout: TextIO) -> None:
@@ -60,7 +61,7 @@ class EditingPrompt:
     async def message(self) -> str:
         """Return the next message; a paste may hold several lines."""
         try:
-            return await self._messages.prompt_async("> ", handle_sigint=False)
+            return await self._messages.prompt_async("> ", handle_sigint=False, set_exception_handler=False)
         except KeyboardInterrupt:
             raise Interrupted(empty=not self._messages.default_buffer.text) from None
 
@@ -70,7 +71,7 @@ class EditingPrompt:
         flush_input(self._stdin)
         session: PromptSession[str] = PromptSession(history=DummyHistory(), input=self._input, output=self._output)
         try:
-            return await session.prompt_async(question, handle_sigint=False)
+            return await session.prompt_async(question, handle_sigint=False, set_exception_handler=False)
         except KeyboardInterrupt:
             raise Interrupted(empty=True) from None
 
