@@ -12,11 +12,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from attrs import evolve
+from myclaw_sqlite.trust_store import TrustStoreDb
 
 from myclaw_core.testing import FakeClock
+from myclaw_core.trust.blob import to_blob
 from myclaw_core.trust.book import TrustBook
-from myclaw_core.trust.chain import linked
+from myclaw_core.trust.chain import Anchor, ChainHead, linked
+from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.promotion import judge
+from myclaw_core.trust.state import Component
 
 FREE = "DROP TRIGGER events_never_change; DROP TRIGGER events_never_go; DROP TRIGGER events_grow_by_one;"
 PARENT = ("fs_write", "fs_write:*")
@@ -104,10 +109,6 @@ async def test_the_first_bad_row_is_named(store: Path, open_book: Any) -> None:
 
 
 async def test_a_chain_made_again_without_the_key_is_noticed(store: Path, open_book: Any) -> None:
-    from myclaw_sqlite.trust_store import TrustStoreDb
-
-    from myclaw_core.trust.chain import ChainHead
-
     backend = TrustStoreDb(store)
     await backend.open()
     rows, head = await backend.rows(), ChainHead()
@@ -143,8 +144,6 @@ async def test_a_lost_or_damaged_head_file_is_noticed(
 
 
 async def test_another_key_is_noticed(store: Path, clock: FakeClock) -> None:
-    from myclaw_sqlite.trust_store import TrustStoreDb
-
     book = TrustBook(TrustStoreDb(store), b"other", clock, anchor=store.with_name("trust.head"))
     await book.open()
     assert not book.sound
@@ -233,11 +232,6 @@ async def test_a_raised_mark_makes_events_apply_again_instead_of_being_skipped(
 
 
 async def test_a_row_of_a_later_version_is_not_passed_over(store: Path, open_book: Any, make: SimpleNamespace) -> None:
-    from attrs import evolve
-    from myclaw_sqlite.trust_store import TrustStoreDb
-
-    from myclaw_core.trust.chain import ChainHead
-
     backend = TrustStoreDb(store)
     await backend.open()
     last = (await backend.rows())[-1]
@@ -254,8 +248,6 @@ async def test_a_store_that_went_another_way_since_a_copy_is_noticed(
     store: Path, tmp_path: Path, open_book: Any, clock: FakeClock, make: SimpleNamespace
 ) -> None:
     """Both chains are sound; only the head file tells which one belongs here."""
-    from myclaw_sqlite.trust_store import TrustStoreDb
-
     for name in ("trust.db", "trust.head"):
         shutil.copy(tmp_path / name, tmp_path / f"other-{name}")
     elsewhere = TrustBook(
@@ -269,3 +261,32 @@ async def test_a_store_that_went_another_way_since_a_copy_is_noticed(
     await here.close()
     shutil.copy(tmp_path / "other-trust.db", store)
     assert str((await open_book()).problem) == "row 11 is not the one in its head file"
+
+
+async def test_a_lost_head_file_is_noticed_at_every_start(store: Path, open_book: Any) -> None:
+    store.with_name("trust.head").unlink()
+    for _ in range(2):
+        book = await open_book()
+        assert str(book.problem) == "its head file is missing"
+        await book.close()
+
+
+async def test_the_head_file_is_there_before_the_first_row(tmp_path: Path, open_book: Any) -> None:
+    """Else a crash between the first row and its anchor would look like a lost file."""
+    assert (await open_book()).sound
+    assert Anchor(tmp_path / "trust.head").read() == ChainHead()
+
+
+@pytest.mark.parametrize("changes", [{"n_good": 9}, {"tool_success": Component(0.99, 9.0)}], ids=["count", "mean"])
+async def test_a_score_that_its_events_do_not_give_is_found_by_a_full_check(
+    store: Path, open_book: Any, clock: FakeClock, make: SimpleNamespace, changes: dict[str, Any]
+) -> None:
+    book = await open_book()
+    state = evolve(book.view(make.NOTES, clock.now()).state, **changes)
+    await book.close()
+    with closing(sqlite3.connect(store)) as database:
+        blob = to_blob(state, DecayedMean(), make.KEY)
+        database.execute("UPDATE scores SET component_blob = ? WHERE effect_class = ?", (blob, make.NOTES[1]))
+        database.commit()
+    book = await open_book()
+    assert (await book.verify()).damaged == (make.NOTES,)
