@@ -13,9 +13,9 @@ from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 
-__all__ = ["BUILTIN_RULES"]
+__all__ = ["BUILTIN_RULES", "OUTBOUND_KINDS"]
 
-_OUTBOUND = frozenset({"network_out", "outbound_message"})
+OUTBOUND_KINDS = frozenset({"network_out", "outbound_message"})
 _REMOVING = frozenset({"fs_delete", "self_modify", "config_change"})
 _CONSENT = frozenset({"neuron_spawn", "neuron_promote", "self_modify", "config_change"})
 _BACKUP = re.compile(r"/(?:backups?|\.snapshots|[^/]+\.(?:bak|backup))(?:/|$)", re.IGNORECASE)
@@ -24,7 +24,7 @@ _MASK = "«redacted:"
 
 def no_secrets_out(action: PlannedAction, ground: Ground) -> Text | None:
     """Refuse to send out arguments that hold a secret; the preview shows a mask where there was one."""
-    if not any(effect.kind in _OUTBOUND for effect in action.effects):
+    if not any(effect.kind in OUTBOUND_KINDS for effect in action.effects):
         return None
     from myclaw_core.redact import contains_secret
 

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import frozen
 
 from myclaw_core.constitution.rule import Ground
+from myclaw_core.constitution.rules import OUTBOUND_KINDS
 from myclaw_core.errors import MyclawError
 from myclaw_core.files.visible import visible
 from myclaw_core.paths import Home
@@ -22,6 +23,7 @@ from myclaw_core.policy.effects import (
     undeclared_effect,
 )
 from myclaw_core.policy.ports import Recordable, Redact
+from myclaw_core.policy.preview import preview_of
 from myclaw_core.policy.strings import strings_in
 from myclaw_core.policy.taint import is_named
 from myclaw_core.policy.types import Situation
@@ -99,7 +101,7 @@ class Intake:
         situation = request.situation
         items = self._resolved(tool, args, request)
         named = tuple(self._is_named(item, situation) for item in items)
-        preview = self._redact(dict(args))
+        preview = self._preview(args, items)
         try:
             action = _action(
                 request,
@@ -129,7 +131,7 @@ class Intake:
         effects = (effect or undeclared_effect(name),)
         try:
             args = dict(request.call.args)
-            return _action(request, args, preview=dict(self._redact(args)), effects=effects)
+            return _action(request, args, preview=preview_of(args, self._redact), effects=effects)
         except Exception:  # the arguments may be anything here
             return _action(request, {}, preview={}, effects=effects)
 
@@ -160,6 +162,13 @@ class Intake:
             effect = Effect(kind=refused.kind, scope="unresolved", target=target, reversibility="irreversible")
             reason = Text("{tool}: {problem}", {"tool": tool.name, "problem": str(refused)})
             raise CallRefusedError(reason, effect) from refused
+
+    def _preview(self, args: Mapping[str, Any], items: tuple[ResolvedEffect, ...]) -> Mapping[str, Any]:
+        """Return the arguments for people; what would be sent out stays whole, since law.0 looks at all of it."""
+        if any(item.effect.kind in OUTBOUND_KINDS for item in items):
+            whole: Mapping[str, Any] = self._redact(dict(args))
+            return whole
+        return preview_of(args, self._redact)
 
     def _is_named(self, item: ResolvedEffect, situation: Situation) -> bool:
         if not situation.typed_text:

@@ -77,7 +77,7 @@ class Executor:
         try:
             changes = await asyncio.to_thread(tool.plan, call.args, context)
             irreversible = await asyncio.to_thread(self._services.journal.undoable, changes, self._turn.cwd)
-            diff = await asyncio.to_thread(preview, changes, self._turn.cwd)
+            diff = await asyncio.to_thread(preview, changes, self._turn.cwd, limit_lines=None)
         except Exception as error:
             raise PlanFailedError(_tool_error(tool, error)) from error
         return Planned(changes=changes, diff=diff, irreversible=irreversible)

@@ -161,7 +161,7 @@ class ActionStep:
 
     Attributes:
         state: How far the step got: `decided → asked → intent → done | failed`.
-        args: The arguments, redacted.
+        args: The arguments, redacted and long texts cut; the whole call is in its message.
         actor_version: Body hash of a neuron, or version of the plugin that owns the tool.
         model: The model that proposed it.
         exec_result: Set when it ran and succeeded.

@@ -26,7 +26,7 @@ class PlannedAction:
         kind: Kind of the worst effect; `fs_read` for a tool that declares none.
         tool_name: The tool asked for, or `neuron:<name>`.
         args_digest: SHA-256 of the canonical JSON of the arguments.
-        args_preview: The arguments, redacted, for people and prompts.
+        args_preview: The arguments for people: redacted, long texts cut.
         sender: Who asked: `cli:me`, `telegram:42`, `cron:...`.
         autonomy: The session's level.
         targets: What is touched, one entry an effect.
