@@ -54,7 +54,8 @@ class Dispatcher:
         clock: Limits asynchronous hooks.
         on_fault: Is told of every fault at once; a fault of `myclaw_event` only once a plugin, as its event would call
             the hook again.
-        limit_s: Seconds one implementation may take.
+        limit_s: Seconds one implementation may take; those of this repository's own plugins are not timed in plain
+            code, since a timer around each costs more than a decision.
         host_for: Makes the services of one plugin; asked once a plugin, when a hook first needs them.
     """
 
@@ -252,14 +253,18 @@ class Dispatcher:
                 raise PluginError("is asynchronous, but this hook is called in plain code")
             return reader(answer, implementation.plugin_name)
 
-        return contained(call, self._limit_s)
+        return contained(call, self._timer_of(implementation))
 
     async def _call_async(self, implementation: HookImpl, reader: Reader[T], arguments: Mapping[str, Any]) -> T:
         values = self._values(implementation, arguments)
-        answer = contained(lambda: implementation.function(*values), self._limit_s)
+        timer_s = self._timer_of(implementation)
+        answer = contained(lambda: implementation.function(*values), timer_s)
         if isawaitable(answer):
             answer = await contained_await(answer, self._limit_s, self._clock)
-        return contained(lambda: reader(answer, implementation.plugin_name), self._limit_s)
+        return contained(lambda: reader(answer, implementation.plugin_name), timer_s)
+
+    def _timer_of(self, implementation: HookImpl) -> float | None:
+        return None if implementation.plugin_name in FIRST_PARTY else self._limit_s
 
     def _values(self, implementation: HookImpl, arguments: Mapping[str, Any]) -> list[Any]:
         """Return the arguments an implementation takes, in its own order."""

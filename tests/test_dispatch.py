@@ -592,6 +592,21 @@ def test_outside_of_the_main_thread_hooks_are_contained_too() -> None:
     assert made.told() == [("a", "myclaw_threshold")]
 
 
+async def test_our_own_plugins_run_without_a_timer_and_are_contained_all_the_same() -> None:
+    outside = signal.getsignal(signal.SIGALRM)
+    timed: list[bool] = []
+
+    def look(action: object) -> None:
+        timed.append(signal.getsignal(signal.SIGALRM) is not outside)
+
+    tools = bench(files={"myclaw_check": look}, stranger={"myclaw_check": look})
+    assert await tools.dispatcher.check(ACTION, TRACE) == ()
+    assert timed == [False, True]
+
+    broken = bench(files={"myclaw_check": raising(SystemExit(3))})
+    assert [finding.verdict for finding in await broken.dispatcher.check(ACTION, TRACE)] == ["deny"]
+
+
 def test_implementations_are_called_in_the_order_of_the_plugins_whatever_they_wish() -> None:
     calls: list[str] = []
     modules = {}

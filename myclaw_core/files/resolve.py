@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import stat
 import unicodedata
+from functools import lru_cache
 from typing import Literal
 
 from attrs import frozen
@@ -83,7 +84,7 @@ def resolve_path(given: str, cwd: str, user_home: str | None = None, *, follow_l
 
 def display_path(real: str, user_home: str | None = None) -> str:
     """Return a real path as people write it: `~/…` below the user's home, else absolute."""
-    home = os.path.realpath(user_home or os.path.expanduser("~"))
+    home = _real_home(user_home or os.path.expanduser("~"))
     if home == "/" or not is_beneath(real, home):
         return visible(real)
     return "~" + visible(real[len(home) :])
@@ -114,6 +115,12 @@ def kind_of_mode(mode: int) -> PathKind:
     if stat.S_ISDIR(mode):
         return "dir"
     return "link" if stat.S_ISLNK(mode) else "special"
+
+
+@lru_cache(maxsize=8)
+def _real_home(home: str) -> str:
+    """Resolve a home folder once: each decision writes several paths."""
+    return os.path.realpath(home)
 
 
 def _absolute(given: str, cwd: str, user_home: str | None) -> str:

@@ -40,10 +40,10 @@ class _OverrunError(BaseException):
     """Raised inside code of a plugin whose time is up; no `except Exception` catches it."""
 
 
-def contained(call: Callable[[], T], limit_s: float) -> T:
+def contained(call: Callable[[], T], limit_s: float | None) -> T:
     """Return what `call` returns.
 
-    In the main thread it is cut off after `limit_s` seconds; other threads have no timer.
+    In the main thread it is cut off after `limit_s` seconds, never where that is `None`; other threads have no timer.
 
     Raises:
         PluginError: It raised anything at all, or took too long.
@@ -137,8 +137,10 @@ def _as_plugin_error(error: BaseException) -> PluginError:
     return error if isinstance(error, PluginError) else PluginError(f"raised {one_line(error)}")
 
 
-def _bounded(call: Callable[[], T], limit_s: float) -> T:
+def _bounded(call: Callable[[], T], limit_s: float | None) -> T:
     """Return what `call` returns, let out what it raises; a time-out and a false Ctrl-C become `PluginError`."""
+    if limit_s is None:
+        return call()
     if threading.current_thread() is not threading.main_thread():
         return _without_interrupt(call)
     with _signals() as pressed:
