@@ -6,60 +6,34 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from datetime import datetime
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from attrs import evolve, field, frozen
 
-from myclaw_core.approval.gateway import Gateway
-from myclaw_core.budget.ledger import Ledger
-from myclaw_core.budget.prices import PriceTable
-from myclaw_core.clock import Clock, SystemClock, local_zone
+from myclaw_core.assembly import Assembly
+from myclaw_core.clock import Clock, SystemClock
 from myclaw_core.compose import configured_dispatcher, load_plugins
-from myclaw_core.config import Config
-from myclaw_core.constitution.engine import Constitution
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import StoreError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
-from myclaw_core.files.resolve import display_path
 from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginSet
-from myclaw_core.policy.engine import Policy
-from myclaw_core.policy.forbidden import ForbiddenPlaces
-from myclaw_core.policy.never import NeverList
-from myclaw_core.policy.rates import RateBook, RateLimits
-from myclaw_core.redact import contains_secret, redact_value
+from myclaw_core.policy.rates import RATE_KIND
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.recovery import recover
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.turn import TurnRunner
 from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import UndoLine, find_trace, undo_trace
-from myclaw_core.runtime.validation import ArgumentValidator
 from myclaw_core.trust.book import TrustBook
-from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.follower import TrustFollower
-from myclaw_core.trust.promotion import Promotion, judge
-from myclaw_core.trust.report import record_line
-from myclaw_core.trust.signals import extract
-from myclaw_core.trust.thresholds import Thresholds
-from myclaw_core.trust.types import TraceSignals
-from myclaw_core.types.action import PlannedAction
-from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
-from myclaw_core.types.trust import TrustSubject
-from myclaw_core.undo.blobs import BlobStore
-from myclaw_core.undo.journal import UndoJournal
 
 __all__ = ["Agent"]
-
-RECORD_ROOM_BYTES = 1 << 20
-"""Free bytes without which nothing is done: an action must not run that could not be recorded (law.3)."""
 
 _log = logging.getLogger("myclaw")
 
@@ -109,21 +83,32 @@ class Agent:
         plugins = plugins or load_plugins(home)
         dispatcher, config = configured_dispatcher(home, plugins, clock, faults.append)
         home.create()
-        events = dispatcher.store("events", config.slots.events)
         key = load_or_create_key(home.keys / "events.key")
-        log = EventLog(events, key, clock, anchor=home.state / "events.head")
-        await log.open()
-        try:
-            agent = await _assemble(
-                home=home, clock=clock, config=config, plugins=plugins, dispatcher=dispatcher, log=log, faults=faults
+        log = EventLog(dispatcher.store("events", config.slots.events), key, clock, anchor=home.state / "events.head")
+        assembly = Assembly(home=home, clock=clock, config=config, plugins=plugins, dispatcher=dispatcher, log=log)
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(log.close)
+            await log.open()
+            book = assembly.book()
+            stack.push_async_callback(book.close)
+            await book.open()
+            record_check = RecordCheck(log)
+            agent = Agent(
+                home=home,
+                clock=clock,
+                services=await assembly.services(book, record_check),
+                log=log,
+                book=book,
+                dispatcher=dispatcher,
+                plugins=plugins,
+                channels=dispatcher.channels(),
+                follower=TrustFollower(log, book),
+                record_check=record_check,
+                faults=faults,
             )
-            try:
-                await agent.start(recover_turns=recover_turns)
-                yield agent
-            finally:
-                await agent.stop()
-        finally:
-            await log.close()
+            stack.push_async_callback(agent.stop)
+            await agent.start(recover_turns=recover_turns)
+            yield agent
 
     @property
     def standing_roots(self) -> tuple[str, ...]:
@@ -201,7 +186,7 @@ class Agent:
     async def start(self, *, recover_turns: bool) -> None:
         """Check the record, clear up after crashes and let plugins prepare; `open` calls it."""
         self.log.subscribe(self.dispatcher.event)
-        self.services.rates.load(await self.log.scan("rate"))
+        self.services.rates.load(await self.log.scan(RATE_KIND))
         problem = await self.record_check.start()
         if problem is not None:
             self.notices.append(Text("{problem}; every action asks, nothing was changed", {"problem": str(problem)}))
@@ -237,137 +222,7 @@ class Agent:
         await self.dispatcher.shutdown()
         if self.services.provider is not None:
             await self.services.provider.close()
-        await self.book.close()
         await self.log.checkpoint()
-
-
-async def _assemble(
-    *,
-    home: Home,
-    clock: Clock,
-    config: Config,
-    plugins: PluginSet,
-    dispatcher: Dispatcher,
-    log: EventLog,
-    faults: list[PluginFault],
-) -> Agent:
-    """Wire the parts; the event log is open already."""
-    thresholds = Thresholds(dispatcher.threshold, display_path(_real(home.workspace)))
-    book = TrustBook(
-        dispatcher.store("trust", config.slots.trust),
-        load_or_create_key(home.keys / "trust.key"),
-        clock,
-        anchor=home.state / "trust.head",
-        estimator=DecayedMean(config.trust.weights),
-        thresholds=thresholds,
-    )
-    await book.open()
-
-    record_check = RecordCheck(log)
-
-    def promotion(effect: Effect, action: PlannedAction, now: datetime) -> Promotion:
-        threshold = thresholds.for_effect(effect.effect_class, effect.reversibility)
-        answer = judge(effect, action, book, threshold, now)
-        if answer.promoted and record_check.problem is not None:
-            return evolve(answer, promoted=False, reason=record_check.problem)
-        return answer
-
-    def signals(trace: ExecutionTrace) -> Sequence[TraceSignals]:
-        return extract(trace, dispatcher.signals)
-
-    def record_of(subject: TrustSubject) -> str:
-        now = clock.now()
-        return record_line(subject, book.view(subject, now), now)
-
-    tools = dispatcher.tools()
-    places = ForbiddenPlaces(
-        home,
-        Path.home(),
-        config.policy.forbidden_paths,
-        config.policy.forbidden_hosts,
-        config.policy.allowed_hosts,
-    )
-    ledger = Ledger(
-        log,
-        clock,
-        soft_eur=config.budget.soft_eur,
-        hard_eur=config.budget.hard_eur,
-        usd_per_eur=config.budget.usd_per_eur,
-        prices=PriceTable(config.budget.prices),
-        zone=local_zone(),
-    )
-    rates = RateBook(
-        RateLimits(
-            class_per_minute=config.policy.per_minute_per_class,
-            class_per_day=config.policy.per_day_per_class,
-            sender_per_minute=config.policy.per_minute_per_sender,
-        )
-    )
-    never = NeverList()
-    never.load(await log.scan("never"))
-    policy = Policy(
-        tools=tools,
-        constitution=Constitution(),
-        gates=dispatcher.check,
-        promotion=promotion,
-        budget=ledger,
-        recordable=lambda: _why_unrecordable(home),
-        redact=redact_value,
-        rates=rates,
-        never=never,
-        places=places,
-        clock=clock,
-        home=home,
-        user_home=Path.home(),
-    )
-    services = Services(
-        clock=clock,
-        config=config,
-        log=log,
-        ledger=ledger,
-        gateway=Gateway(
-            log, clock, reading_pause_s=config.approval.reading_pause_s, expires_s=config.approval.expires_s
-        ),
-        rates=rates,
-        policy=policy,
-        tools=tools,
-        validator=ArgumentValidator(tools),
-        provider=dispatcher.models().get(config.agent.provider),
-        journal=UndoJournal(BlobStore(home.undo, config.limits.undo_cap_bytes), clock, masked=contains_secret),
-        outputs=OutputKeeper(home.outputs, config.limits.output_bytes),
-        forbidden=lambda real: places.path(real) is not None,
-        signals=signals,
-        record_of=record_of,
-        plugins=plugins.active,
-    )
-    return Agent(
-        home=home,
-        clock=clock,
-        services=services,
-        log=log,
-        book=book,
-        dispatcher=dispatcher,
-        plugins=plugins,
-        channels=dispatcher.channels(),
-        follower=TrustFollower(log, book),
-        record_check=record_check,
-        faults=faults,
-    )
-
-
-def _real(path: Path) -> str:
-    return os.path.realpath(path)
-
-
-def _why_unrecordable(home: Home) -> Text | None:
-    """Return why the record could not be written now, or `None`."""
-    try:
-        room = os.statvfs(home.state)
-    except OSError as error:
-        return Text("{folder} cannot be reached: {reason}", {"folder": str(home.state), "reason": str(error.strerror)})
-    if room.f_bavail * room.f_frsize < RECORD_ROOM_BYTES:
-        return Text("no room is left in {folder} for the record; free some space", {"folder": str(home.state)})
-    return None
 
 
 def _interrupted(trace: ExecutionTrace) -> Text:

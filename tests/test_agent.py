@@ -1,7 +1,11 @@
 """The agent put together: what a start checks, and what a damaged record changes."""
 
 import sqlite3
+import threading
 
+import pytest
+
+from myclaw_core.errors import StoreError
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
 
@@ -102,3 +106,16 @@ async def test_a_plugin_that_fails_to_load_is_an_event(open_agent, make_desk, ho
 def trigger_on(database: sqlite3.Connection, table: str) -> str:
     query = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?"
     return database.execute(query, (table,)).fetchone()[0]
+
+
+async def test_a_start_that_fails_half_way_leaves_no_store_open(open_agent, make_desk) -> None:
+    """An open store holds a thread, and that would keep the program from ending."""
+    async with open_agent([]) as agent, agent.log.transaction() as tx:
+        await tx.put("never", "no list of three", b"{}")
+    before = threading.active_count()
+
+    with pytest.raises(StoreError):
+        async with open_agent([]):
+            pass
+
+    assert threading.active_count() <= before

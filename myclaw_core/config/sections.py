@@ -68,6 +68,7 @@ class PolicySection:
     per_minute_per_class: int = _key(60, "Most actions of one effect class in a minute.", minimum=1)
     per_day_per_class: int = _key(2000, "Most actions of one effect class in a day.", minimum=1)
     per_minute_per_sender: int = _key(120, "Most actions of one sender in a minute.", minimum=1)
+    per_day_per_sender: int = _key(5000, "Most actions of one sender in a day.", minimum=1)
 
 
 @frozen(kw_only=True)

@@ -9,11 +9,14 @@ from datetime import datetime
 from myclaw_core.errors import StoreError
 from myclaw_core.types.text import Text
 
-__all__ = ["NeverList"]
+__all__ = ["NEVER_KIND", "NeverList"]
+
+NEVER_KIND = "never"
+"""Kind of the records that keep the lists."""
 
 
 class NeverList:
-    """The never-lists of all senders, in memory; the runtime keeps its records under the kind `never`."""
+    """The never-lists of all senders, in memory; the runtime keeps its records."""
 
     def __init__(self) -> None:
         self._entries: set[tuple[str, str, str]] = set()

@@ -11,7 +11,10 @@ from attrs import define, frozen
 from myclaw_core.errors import StoreError
 from myclaw_core.types.text import Text
 
-__all__ = ["RateBook", "RateLimits"]
+__all__ = ["RATE_KIND", "RateBook", "RateLimits"]
+
+RATE_KIND = "rate"
+"""Kind of the records that keep the counters."""
 
 _MINUTE_S = 60
 _DAY_S = 86_400
@@ -47,7 +50,7 @@ class _Window:
 
 
 class RateBook:
-    """Counters in memory; the runtime keeps their records under the kind `rate`.
+    """Counters in memory; the runtime keeps their records.
 
     Args:
         limits: Most actions per window.

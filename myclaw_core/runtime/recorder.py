@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
 from attrs import evolve
@@ -24,7 +23,7 @@ from myclaw_core.events.types import (
     TraceClosed,
     TurnStarted,
 )
-from myclaw_core.policy.rates import RateBook
+from myclaw_core.policy.rates import RATE_KIND, RateBook
 from myclaw_core.runtime.types import (
     ActionStep,
     ExecutionTrace,
@@ -160,7 +159,8 @@ class TraceRecorder:
         async with self._log.transaction() as tx:
             if step.approval_id is not None:
                 await self._gateway.consume(tx, step.approval_id)
-            await _put_all(tx, "rate", counted)
+            for key, record in counted:
+                await tx.put(RATE_KIND, key, record)
             if undo is not None:
                 await tx.put(UNDO_KIND, undo_key(self.trace.id, step.index), codec.dumps(undo))
             await tx.append(
@@ -213,8 +213,3 @@ def _changed_something(step: ActionStep) -> bool:
 
 def _side_effect_classes(step: ActionStep) -> tuple[str, ...]:
     return tuple(effect.effect_class for effect in step.effects if effect.is_side_effect)
-
-
-async def _put_all(tx: LogTransaction, kind: str, records: Mapping[str, bytes] | Sequence[Any]) -> None:
-    for key, value in dict(records).items():
-        await tx.put(kind, key, value)

@@ -1,0 +1,207 @@
+"""Wires the parts of an agent to each other; what the parts do is their own business."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from myclaw_core.approval.gateway import Gateway
+from myclaw_core.budget.ledger import Ledger
+from myclaw_core.budget.prices import PriceTable
+from myclaw_core.clock import Clock, local_zone
+from myclaw_core.config import Config
+from myclaw_core.constitution.engine import Constitution
+from myclaw_core.dispatch import Dispatcher
+from myclaw_core.events.check import RecordCheck
+from myclaw_core.events.keys import load_or_create_key
+from myclaw_core.events.log import EventLog
+from myclaw_core.files.resolve import display_path
+from myclaw_core.paths import Home
+from myclaw_core.plugins import PluginSet
+from myclaw_core.policy.engine import Policy
+from myclaw_core.policy.forbidden import ForbiddenPlaces
+from myclaw_core.policy.never import NEVER_KIND, NeverList
+from myclaw_core.policy.ports import PromotionCheck
+from myclaw_core.policy.rates import RateBook, RateLimits
+from myclaw_core.redact import contains_secret, redact_value
+from myclaw_core.runtime.output import OutputKeeper
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.tool import Tool
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.runtime.validation import ArgumentValidator
+from myclaw_core.trust.book import TrustBook
+from myclaw_core.trust.decayed_mean import DecayedMean
+from myclaw_core.trust.promotion import Promotion, judge
+from myclaw_core.trust.report import record_line
+from myclaw_core.trust.signals import extract
+from myclaw_core.trust.thresholds import Thresholds
+from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.effect import Effect
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject
+from myclaw_core.undo.blobs import BlobStore
+from myclaw_core.undo.journal import UndoJournal
+
+__all__ = ["Assembly"]
+
+RECORD_ROOM_BYTES = 1 << 20
+"""Free bytes without which nothing is done: an action must not run that could not be recorded (law.3)."""
+
+
+@frozen(kw_only=True)
+class Assembly:
+    """Makes the parts of one agent from its configuration.
+
+    Attributes:
+        log: The event log; it must be open before `services` is called.
+    """
+
+    home: Home
+    clock: Clock
+    config: Config
+    plugins: PluginSet
+    dispatcher: Dispatcher
+    log: EventLog
+
+    def book(self) -> TrustBook:
+        """Return the trust book, not yet opened."""
+        return TrustBook(
+            self.dispatcher.store("trust", self.config.slots.trust),
+            load_or_create_key(self.home.keys / "trust.key"),
+            self.clock,
+            anchor=self.home.state / "trust.head",
+            estimator=DecayedMean(self.config.trust.weights),
+            thresholds=self._thresholds,
+        )
+
+    async def services(self, book: TrustBook, record_check: RecordCheck) -> Services:
+        """Return what turns work with.
+
+        Raises:
+            StoreError: A record cannot be read.
+        """
+        tools = self.dispatcher.tools()
+        places = self._places()
+        ledger = self._ledger()
+        rates = self._rates()
+        policy = await self._policy(tools, places, ledger, rates, self._promotion(book, record_check))
+        return Services(
+            clock=self.clock,
+            config=self.config,
+            log=self.log,
+            ledger=ledger,
+            gateway=self._gateway(),
+            rates=rates,
+            policy=policy,
+            tools=tools,
+            validator=ArgumentValidator(tools),
+            provider=self.dispatcher.models().get(self.config.agent.provider),
+            journal=self._journal(),
+            outputs=OutputKeeper(self.home.outputs, self.config.limits.output_bytes),
+            forbidden=lambda real: places.path(real) is not None,
+            signals=self._signals,
+            record_of=lambda subject: self._record_line(book, subject),
+            plugins=self.plugins.active,
+        )
+
+    async def _policy(
+        self,
+        tools: Mapping[str, Tool],
+        places: ForbiddenPlaces,
+        ledger: Ledger,
+        rates: RateBook,
+        promotion: PromotionCheck,
+    ) -> Policy:
+        never = NeverList()
+        never.load(await self.log.scan(NEVER_KIND))
+        return Policy(
+            tools=tools,
+            constitution=Constitution(),
+            gates=self.dispatcher.check,
+            promotion=promotion,
+            budget=ledger,
+            recordable=self._why_unrecordable,
+            redact=redact_value,
+            rates=rates,
+            never=never,
+            places=places,
+            clock=self.clock,
+            home=self.home,
+            user_home=Path.home(),
+        )
+
+    @cached_property
+    def _thresholds(self) -> Thresholds:
+        return Thresholds(self.dispatcher.threshold, display_path(os.path.realpath(self.home.workspace)))
+
+    def _places(self) -> ForbiddenPlaces:
+        policy = self.config.policy
+        return ForbiddenPlaces(
+            self.home, Path.home(), policy.forbidden_paths, policy.forbidden_hosts, policy.allowed_hosts
+        )
+
+    def _ledger(self) -> Ledger:
+        budget = self.config.budget
+        return Ledger(
+            self.log,
+            self.clock,
+            soft_eur=budget.soft_eur,
+            hard_eur=budget.hard_eur,
+            usd_per_eur=budget.usd_per_eur,
+            prices=PriceTable(budget.prices),
+            zone=local_zone(),
+        )
+
+    def _rates(self) -> RateBook:
+        policy = self.config.policy
+        limits = RateLimits(
+            class_per_minute=policy.per_minute_per_class,
+            class_per_day=policy.per_day_per_class,
+            sender_per_minute=policy.per_minute_per_sender,
+            sender_per_day=policy.per_day_per_sender,
+        )
+        return RateBook(limits)
+
+    def _gateway(self) -> Gateway:
+        approval = self.config.approval
+        return Gateway(self.log, self.clock, reading_pause_s=approval.reading_pause_s, expires_s=approval.expires_s)
+
+    def _journal(self) -> UndoJournal:
+        blobs = BlobStore(self.home.undo, self.config.limits.undo_cap_bytes)
+        return UndoJournal(blobs, self.clock, masked=contains_secret)
+
+    def _promotion(self, book: TrustBook, record_check: RecordCheck) -> PromotionCheck:
+        """Return what asks trust; nothing is promoted while the event log is not known to be whole."""
+
+        def promotion(effect: Effect, action: PlannedAction, now: datetime) -> Promotion:
+            threshold = self._thresholds.for_effect(effect.effect_class, effect.reversibility)
+            answer = judge(effect, action, book, threshold, now)
+            if answer.promoted and record_check.problem is not None:
+                return evolve(answer, promoted=False, reason=record_check.problem)
+            return answer
+
+        return promotion
+
+    def _signals(self, trace: ExecutionTrace) -> Sequence[TraceSignals]:
+        return extract(trace, self.dispatcher.signals)
+
+    def _record_line(self, book: TrustBook, subject: TrustSubject) -> str:
+        now = self.clock.now()
+        return record_line(subject, book.view(subject, now), now)
+
+    def _why_unrecordable(self) -> Text | None:
+        """Return why the record could not be written now, or `None`."""
+        folder = self.home.state
+        try:
+            room = os.statvfs(folder)
+        except OSError as error:
+            return Text("{folder} cannot be reached: {reason}", {"folder": str(folder), "reason": str(error.strerror)})
+        if room.f_bavail * room.f_frsize < RECORD_ROOM_BYTES:
+            return Text("no room is left in {folder} for the record; free some space", {"folder": str(folder)})
+        return None
