@@ -60,6 +60,21 @@ class PinnedFiles:
         self._cwd = cwd
         self._forbidden = forbidden
         self._journalled = journalled
+        self._closed = False
+
+    def close(self) -> None:
+        """Refuse everything from now on: a call that is over, or took too long, touches nothing more."""
+        self._closed = True
+
+    def require_judged(self, change: PlannedChange) -> None:
+        """Check that a planned change touches only what was judged.
+
+        Raises:
+            EffectChangedError: It touches something else.
+            ToolFailure: It touches something that is forbidden, or contradicts itself.
+            PathRefusedError: A path cannot be used.
+        """
+        self._require_step(resolve_change(change, self._cwd))
 
     def read_bytes(self, path: str, limit: int | None = None) -> bytes:
         """Return the bytes of the regular file at `path`, at most `limit`."""
@@ -116,9 +131,7 @@ class PinnedFiles:
     def apply(self, change: PlannedChange) -> None:
         """Make one planned change at once: the path holds the old or the new state, never none."""
         step = resolve_change(change, self._cwd)
-        self._require(step.path, _DELETE if step.action == "delete" else _WRITE)
-        if step.source:
-            self._require(step.source, _DELETE)
+        self._require_step(step)
         act = {"write": self._write, "folder": self._folder, "move": self._move, "delete": self._delete}[step.action]
         with os_errors(step.path):
             act(step)
@@ -185,6 +198,7 @@ class PinnedFiles:
 
     def _entries(self, real: str, *, complete: bool = False) -> Iterator[Entry]:
         found: list[Entry] = []
+        self._refuse_forbidden(real)
         with os_errors(real), open_folder(real) as folder:
             for name in list_names(folder):
                 path = f"{real.rstrip('/')}/{name}"
@@ -201,12 +215,19 @@ class PinnedFiles:
         self._require(real, _READ)
         return real
 
+    def _require_step(self, step: PathStep) -> None:
+        self._require(step.path, _DELETE if step.action == "delete" else _WRITE)
+        if step.source:
+            self._require(step.source, _DELETE)
+
     def _require(self, real: str, kinds: frozenset[EffectKind]) -> None:
         if not self._judged(real, kinds):
             raise EffectChangedError(f"{display_path(real)} is not what was judged for this call; nothing was done")
         self._refuse_forbidden(real)
 
     def _refuse_forbidden(self, real: str) -> None:
+        if self._closed:
+            raise ToolFailure("the call is over; nothing more is done")
         if self._forbidden(real):
             raise ToolFailure(f"{display_path(real)} may not be touched")
 

@@ -10,13 +10,15 @@ from attrs import evolve
 
 from myclaw_core.budget.ledger import BudgetRefusedError, Reservation, SoftCapReached
 from myclaw_core.errors import MyclawError
+from myclaw_core.plugins.contain import one_line
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.model import ModelError, ModelProvider, ModelReply, ModelRequest
 from myclaw_core.runtime.prompt import system_prompt, tool_specs
+from myclaw_core.runtime.received import guarded, received_reply
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.softcap import ask_past_soft_cap
-from myclaw_core.runtime.storable import storable_message, storable_text
+from myclaw_core.runtime.storable import storable_text
 from myclaw_core.runtime.types import Message, ModelCall, Outcome, Turn, Usage
 from myclaw_core.types.text import Text
 
@@ -73,7 +75,8 @@ class ModelCaller:
         started_s = self._services.clock.monotonic()
         try:
             async with self._services.clock.timeout(limit_s):
-                reply = await self._provider.complete(request, self._channel.text)
+                answer = await guarded(self._who, self._provider.complete(request, self._channel.text))
+            reply = received_reply(answer, self._who)
         except (Exception, asyncio.CancelledError) as error:
             failed = evolve(call, wall_time_ms=self._ms_since(started_s), error=self._line(error))
             spent = not isinstance(error, ModelError) or error.may_have_spent
@@ -82,7 +85,6 @@ class ModelCaller:
             if isinstance(error, asyncio.CancelledError):
                 raise
             raise TurnEndedError("failed", Text("{reason}", {"reason": failed.error})) from error
-        reply = evolve(reply, message=storable_message(reply.message))
         done = evolve(
             call,
             wall_time_ms=self._ms_since(started_s),
@@ -126,8 +128,11 @@ class ModelCaller:
             return "the model took longer than the turn may last; see wall_s in [limits]"
         if isinstance(error, MyclawError):
             return storable_text(str(error))
-        reason = f"the model provider {self._provider.name!r} failed: {type(error).__name__}: {error}"
-        return storable_text(" ".join(reason.split()))
+        return storable_text(f"{self._who} failed: {one_line(error)}")
+
+    @property
+    def _who(self) -> str:
+        return f"the model provider {self._provider.name!r}"
 
     def _ms_since(self, started_s: float) -> int:
         return round((self._services.clock.monotonic() - started_s) * 1000)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from attrs import evolve, frozen
 
 from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure
 from myclaw_core.files.access import PinnedFiles
+from myclaw_core.plugins.contain import one_line
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.redact import redact_text
+from myclaw_core.runtime.received import guarded, guarded_in_thread, is_change, received_result
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.storable import masked_args, storable_text
@@ -73,13 +76,17 @@ class Executor:
         tool = self._services.tools[call.tool]
         if tool.plan is None:
             return Planned()
-        context = self._context(decision.effects, {})
+        files = self._files(decision.effects, {})
+        context = self._context(decision.effects, files)
         try:
-            changes = await asyncio.to_thread(tool.plan, call.args, context)
+            planned = await guarded_in_thread(_who(tool), tool.plan, deepcopy(call.args), context)
+            changes = _planned_changes(planned, files)
             irreversible = await asyncio.to_thread(self._services.journal.undoable, changes, self._turn.cwd)
             diff = await asyncio.to_thread(preview, changes, self._turn.cwd, limit_lines=None)
         except Exception as error:
             raise PlanFailedError(_tool_error(tool, error)) from error
+        finally:
+            files.close()
         return Planned(changes=changes, diff=diff, irreversible=irreversible)
 
     async def execute(self, call: ToolCall, step: ActionStep, planned: Planned | None) -> ActionStep:
@@ -96,9 +103,10 @@ class Executor:
             return await self._end(evolve(step, state="failed", error=failure.error))
         step = await self._recorder.intended(step, undo)
         journalled = planned_states(undo) if undo else None
-        context = self._context(step.effects, journalled, changes)
+        files = self._files(step.effects, journalled)
+        context = self._context(step.effects, files, changes)
         started_s = self._services.clock.monotonic()
-        running = asyncio.ensure_future(_call(tool, call.args, context))
+        running = asyncio.ensure_future(_call(tool, deepcopy(call.args), context))
         try:
             async with self._services.clock.timeout(tool.timeout_s):
                 result = await asyncio.shield(running)
@@ -109,6 +117,8 @@ class Executor:
         except Exception as error:
             running.cancel()
             finished = evolve(step, state="failed", error=_tool_error(tool, error))
+        finally:
+            files.close()
         return await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)))
 
     async def _prepare(
@@ -140,19 +150,18 @@ class Executor:
             step_index=step.index,
         )
 
-    def _context(
-        self,
-        effects: tuple[Effect, ...],
-        journalled: Mapping[str, PathState] | None,
-        plan: tuple[PlannedChange, ...] = (),
-    ) -> ToolContext:
-        files = PinnedFiles(
+    def _files(self, effects: tuple[Effect, ...], journalled: Mapping[str, PathState] | None) -> PinnedFiles:
+        return PinnedFiles(
             effects=effects, cwd=self._turn.cwd, forbidden=self._services.forbidden, journalled=journalled
         )
+
+    def _context(
+        self, effects: tuple[Effect, ...], files: PinnedFiles, plan: tuple[PlannedChange, ...] = ()
+    ) -> ToolContext:
         return ToolContext(files=files, effects=effects, clock=self._services.clock, cwd=self._turn.cwd, plan=plan)
 
     def _fit(self, result: ToolResult, step: ActionStep) -> ToolResult:
-        masked = evolve(result, text=redact_text(storable_text(result.text)), data=masked_args(result.data))
+        masked = evolve(result, text=redact_text(result.text), data=masked_args(result.data))
         return self._services.outputs.fit(masked, self._recorder.trace.id, step.index)
 
     async def _end_cancelled(
@@ -165,7 +174,7 @@ class Executor:
             result = await running
             finished = evolve(step, state="done", exec_result=self._fit(result, step))
         except (Exception, asyncio.CancelledError) as error:
-            message = "cancelled" if isinstance(error, asyncio.CancelledError) else str(error)
+            message = "cancelled" if isinstance(error, asyncio.CancelledError) else _line(error)
             finished = evolve(step, state="failed", error=ToolError(kind="exception", message=message))
         await self._recorder.ended(evolve(finished, wall_time_ms=self._ms_since(started_s)))
 
@@ -180,14 +189,26 @@ class Executor:
 async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
     """Call a tool's body; a plain function runs in a thread so that the loop goes on."""
     if inspect.iscoroutinefunction(tool.run):
-        result = await tool.run(args, context)
+        result: Any = tool.run(args, context)
     else:
-        result = await asyncio.to_thread(tool.run, args, context)
-        if inspect.isawaitable(result):
-            result = await result
-    if not isinstance(result, ToolResult):
-        raise ToolFailure(f"tool {tool.name} returned no ToolResult; report it to the plugin {tool.plugin!r}")
-    return result
+        result = await guarded_in_thread(_who(tool), tool.run, args, context)
+    if inspect.isawaitable(result):
+        result = await guarded(_who(tool), result)
+    return received_result(result, _who(tool))
+
+
+def _planned_changes(plan: Any, files: PinnedFiles) -> tuple[PlannedChange, ...]:
+    """Return a tool's plan once every change in it was judged: it is read, shown and journalled from then on."""
+    changes = tuple(plan)
+    for change in changes:
+        if not is_change(change):
+            raise ToolFailure("the tool's plan holds something that is no change; report it to its author")
+        files.require_judged(change)
+    return changes
+
+
+def _who(tool: Tool) -> str:
+    return f"the tool {tool.name}"
 
 
 def _tool_error(tool: Tool, error: BaseException) -> ToolError:
@@ -204,5 +225,5 @@ def _tool_error(tool: Tool, error: BaseException) -> ToolError:
 
 def _line(error: BaseException) -> str:
     """Return an exception as one recordable line; what is not the core's own error names its type."""
-    text = str(error) if isinstance(error, MyclawError) else f"{type(error).__name__}: {error}"
+    text = str(error) if isinstance(error, MyclawError) else one_line(error)
     return redact_text(storable_text(" ".join(text.split())[:2000]))

@@ -7,14 +7,16 @@ from typing import Any
 
 from attrs import evolve
 
+from myclaw_core.codec.problems import json_problems
 from myclaw_core.redact import redact_text, redact_value
 from myclaw_core.runtime.types import Message, ToolCall
-from myclaw_core.types.canonical import canonical_json
 
 __all__ = ["UNREADABLE", "masked_args", "storable_data", "storable_message", "storable_text"]
 
 UNREADABLE = "unreadable"
 _KEPT_CHARS = 2000
+_LEVELS_AROUND = 20
+"""How deep data may lie inside an event; what can be stored alone must be storable there too."""
 
 
 def storable_text(text: str) -> str:
@@ -23,12 +25,12 @@ def storable_text(text: str) -> str:
 
 
 def storable_data(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `data`, or a description of it under `unreadable` where it is not valid JSON."""
-    try:
-        canonical_json(dict(data))
-    except (ValueError, TypeError, RecursionError):
-        return {UNREADABLE: _described(data)}
-    return dict(data)
+    """Return `data`, or a description of it under `unreadable` where a record cannot hold it."""
+    found = dict(data)
+    inside: Any = found
+    for _ in range(_LEVELS_AROUND):
+        inside = [inside]
+    return {UNREADABLE: _described(found)} if json_problems(inside) else found
 
 
 def storable_message(message: Message) -> Message:
@@ -49,6 +51,6 @@ def _storable_call(call: ToolCall) -> ToolCall:
 
 def _described(data: Mapping[str, Any]) -> str:
     try:
-        return redact_text(ascii(dict(data))[:_KEPT_CHARS])
-    except RecursionError:
-        return "nested too deeply"
+        return redact_text(ascii(data)[:_KEPT_CHARS])
+    except Exception:  # too deep, a number too long to be written, an object that cannot be shown
+        return "it cannot be shown"

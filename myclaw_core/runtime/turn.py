@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
-from myclaw_core.errors import StoreError, UnavailableError
+from myclaw_core.errors import MyclawError, StoreError, UnavailableError
+from myclaw_core.plugins.contain import one_line
 from myclaw_core.policy.taint import typed_part
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.calling import ModelCaller, TurnEndedError
@@ -63,6 +65,7 @@ class TurnRunner:
         Raises:
             asyncio.CancelledError: The turn was cancelled; its trace is closed as `abandoned`.
             StoreError: The log cannot be written; the trace is found and closed at the next start.
+            MyclawError: Something else went wrong; the trace is closed as `failed`.
         """
         await self._recorder.start(self._turn)
         self._messages.append(Message(role="user", text=self._turn.text))
@@ -75,6 +78,13 @@ class TurnRunner:
         except asyncio.CancelledError:
             await asyncio.shield(self._close("abandoned"))
             raise
+        except Exception as error:
+            await asyncio.shield(self._close("failed"))
+            if isinstance(error, MyclawError | OSError):
+                raise
+            raise MyclawError(
+                f"the turn broke off: {one_line(error)}; what was done is recorded ('myclaw audit show')"
+            ) from error
         await self._close(outcome)
 
     async def _close(self, outcome: Outcome) -> None:
@@ -82,7 +92,8 @@ class TurnRunner:
         trace.closed_at = self._services.clock.now()
         trace.outcome = outcome
         await self._recorder.close(outcome, self._services.signals(trace))
-        self._channel.status(Status(phase="done" if outcome == "success" else "failed"))
+        with suppress(Exception):  # a turn that is recorded is not spoiled by a screen that is gone
+            self._channel.status(Status(phase="done" if outcome == "success" else "failed"))
 
     async def _loop(self) -> Outcome:
         started_s = self._services.clock.monotonic()
@@ -111,8 +122,10 @@ class TurnRunner:
         return self._services.config.limits.wall_s - (self._services.clock.monotonic() - started_s - waited_s)
 
     async def _run_calls(self, reply: ModelReply) -> None:
+        calls = reply.message.tool_calls
+        room = self._services.config.limits.steps - len(self._recorder.trace.steps)
         try:
-            outcome = await self._steps.run(reply.message.tool_calls, reply.model, self._situation())
+            outcome = await self._steps.run(calls[:room], reply.model, self._situation())
         except StoreError as error:
             raise TurnEndedError("failed", Text("stopped: {reason}", {"reason": str(error)})) from error
         self._messages.extend(outcome.messages)

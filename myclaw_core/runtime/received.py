@@ -1,0 +1,112 @@
+"""What a plugin's tool or model hands over: contained while it runs, and of a form that the record can hold."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+from attrs import evolve
+
+from myclaw_core import codec
+from myclaw_core.errors import CodecError, MyclawError, ToolFailure
+from myclaw_core.plugins.contain import one_line
+from myclaw_core.runtime.model import ModelError, ModelReply
+from myclaw_core.runtime.storable import storable_data, storable_message, storable_text
+from myclaw_core.runtime.tool import PlannedChange
+from myclaw_core.runtime.types import ToolResult, Usage
+
+__all__ = ["guarded", "guarded_in_thread", "is_change", "received_reply", "received_result"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_MAX_TOKENS = 10**9
+"""More than any model reads or writes in one call."""
+_PERMISSIONS = 0o777
+
+
+async def guarded(who: str, awaitable: Awaitable[T]) -> T:
+    """Return what code of a plugin gives; it can neither end the program nor cancel the turn.
+
+    Args:
+        who: What runs, for the message.
+
+    Raises:
+        MyclawError: It raised something that is no ordinary exception.
+        asyncio.CancelledError: The calling task was cancelled.
+    """
+    try:
+        return await awaitable
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise
+        raise MyclawError(f"{who} raised {one_line(error)}") from error
+
+
+async def guarded_in_thread(who: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return what `function` returns in a thread, so that the loop goes on; see `guarded`."""
+
+    def call() -> T:
+        try:
+            return function(*args, **kwargs)
+        except StopIteration as error:  # no future can carry it: whoever waits would wait for ever
+            raise MyclawError(f"{who} raised {one_line(error)}") from error
+        except Exception:
+            raise
+        except BaseException as error:
+            raise MyclawError(f"{who} raised {one_line(error)}") from error
+
+    return await asyncio.to_thread(call)
+
+
+def received_result(result: Any, who: str) -> ToolResult:
+    """Return a tool's result with only what a tool may say in it.
+
+    Raises:
+        ToolFailure: It is no result.
+    """
+    if not (isinstance(result, ToolResult) and isinstance(result.text, str) and isinstance(result.data, Mapping)):
+        raise ToolFailure(f"{who} returned no ToolResult with a text and data; report it to its author")
+    return ToolResult(
+        text=storable_text(result.text), data=storable_data(result.data), truncated=result.truncated is True
+    )
+
+
+def is_change(change: Any) -> bool:
+    """Return whether a tool's planned change is one that can be shown, journalled and made: no set-id bits either."""
+    return (
+        isinstance(change, PlannedChange)
+        and isinstance(change.path, str)
+        and isinstance(change.content, bytes | None)
+        and isinstance(change.directory, bool)
+        and isinstance(change.moved_from, str)
+        and (change.mode is None or (type(change.mode) is int and 0 <= change.mode <= _PERMISSIONS))
+    )
+
+
+def received_reply(reply: Any, who: str) -> ModelReply:
+    """Return a model's reply, read as strictly as a stored one; calls with odd arguments stay, to be answered.
+
+    Raises:
+        ModelError: It is no reply, counts tokens that cannot be, or names two calls alike.
+    """
+    try:
+        mended = evolve(reply, message=storable_message(reply.message))
+        read = codec.structure(ModelReply, codec.unstructure(mended), f"the reply of {who}")
+    except CodecError as error:
+        raise ModelError(str(error), "malformed") from error
+    except Exception as error:
+        raise ModelError(f"{who} gave no reply: {one_line(error)}", "malformed") from error
+    ids = [call.id for call in read.message.tool_calls]
+    if not _is_countable(read.usage) or len(set(ids)) < len(ids) or read.message.role != "assistant":
+        raise ModelError(f"the reply of {who} is malformed: its role, token counts or call ids", "malformed")
+    return read
+
+
+def _is_countable(usage: Usage) -> bool:
+    counts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
+    return all(0 <= count <= _MAX_TOKENS for count in counts)
