@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
-from myclaw_anthropic.faults import CallSite
+from myclaw_anthropic.faults import explain
+from myclaw_core.runtime.callsite import CallSite
 from myclaw_core.runtime.model import ModelReply
 from myclaw_core.runtime.types import Message, StopReason, ToolCall, Usage
-from myclaw_core.types.canonical import canonical_json
+from myclaw_core.runtime.wire import call_arguments
 
 if TYPE_CHECKING:
     from anthropic.lib.streaming import AsyncMessageStream
@@ -39,7 +39,7 @@ async def read_answer(stream: AsyncMessageStream[None], on_text: Callable[[str],
         try:
             event = await anext(stream, None)
         except Exception as error:
-            raise site.explain(error) from error
+            raise explain(site, error) from error
         if event is None:
             break
         if event.type == "content_block_delta" and event.delta.type == "text_delta":
@@ -75,20 +75,12 @@ def _calls(answer: ParsedMessage[None], arguments: Mapping[int, str], *, cut_sho
         if block.type != "tool_use":
             continue
         try:
-            args = _arguments(arguments[index]) if arguments.get(index) else block.input
+            args = call_arguments(arguments[index]) if arguments.get(index) else block.input
         except ValueError as error:
             if cut_short and index == len(answer.content) - 1:
                 return  # the limit fell in the middle of the last call: the stop reason says so
             raise ValueError(f"the arguments of {block.name!r} are not a JSON object: {error}") from error
         yield ToolCall(id=block.id, tool=block.name, args=args)
-
-
-def _arguments(text: str) -> dict[str, Any]:
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise ValueError(f"it is a {type(value).__name__}")  # noqa: TRY004
-    canonical_json(value)  # refuses what no digest can be taken of: NaN, 1e999, half a surrogate pair
-    return value
 
 
 def _usage(usage: WireUsage) -> Usage:

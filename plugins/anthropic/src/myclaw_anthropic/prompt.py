@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile, groupby
+from itertools import groupby
 from typing import Any
 
 from myclaw_core.runtime.model import ModelRequest, ToolSpec
 from myclaw_core.runtime.types import Message, ToolCall
+from myclaw_core.runtime.wire import whole_conversation
 
 __all__ = ["request_params", "wire_messages"]
 
@@ -41,9 +42,7 @@ def request_params(request: ModelRequest) -> dict[str, Any]:
 def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return the conversation as alternating `user` and `assistant` messages of content blocks.
 
-    Results of tools become blocks of the one user message that follows their calls. Blank texts are dropped. What is
-    left of a history that was cut is made whole: it begins with a user message, a result without its call is left out,
-    and a call without its result gets one that says so.
+    Results of tools become blocks of the one user message that follows their calls. Blank texts are dropped.
     """
     return [
         {"role": role, "content": [block for _, block in blocks]}
@@ -52,26 +51,14 @@ def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _blocks(messages: Sequence[Message]) -> Iterator[tuple[str, Block]]:
-    waiting: list[str] = []
-    for message in dropwhile(lambda message: message.role != "user" or not message.text.strip(), messages):
+    for message in whole_conversation(messages):
         if message.role == "tool":
-            if message.tool_call_id in waiting:
-                waiting.remove(message.tool_call_id)
-                yield "user", _result(message)
+            yield "user", _result(message)
             continue
-        yield from _missing_results(waiting)
-        waiting = [call.id for call in message.tool_calls]
         if message.text.strip():
             yield message.role, {"type": "text", "text": message.text}
         for call in message.tool_calls:
             yield message.role, _call(call)
-    yield from _missing_results(waiting)
-
-
-def _missing_results(call_ids: Sequence[str]) -> Iterator[tuple[str, Block]]:
-    for call_id in call_ids:
-        text = "No result was recorded; whether it ran is not known."
-        yield "user", _result(Message(role="tool", text=text, tool_call_id=call_id, is_error=True))
 
 
 def _result(message: Message) -> Block:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from myclaw_core.clock import Clock
+from myclaw_core.runtime.callsite import CallSite, is_web_address
 from myclaw_core.runtime.model import ModelError, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic.lib.streaming import AsyncMessageStream
-
-    from myclaw_anthropic.faults import CallSite
 
 __all__ = ["AnthropicProvider"]
 
@@ -61,7 +60,7 @@ class AnthropicProvider:
             return f"no key for the model provider 'anthropic': set {name}, or another provider in [agent]"
         if not (key.isascii() and key.isprintable()) or " " in key:
             return f"{name} holds something that cannot be a key: copy it again, without spaces or line breaks"
-        if not _is_web_address(self._url):
+        if not is_web_address(self._url):
             return f"{_URL_NAME} is not a web address: begin it with http:// or https://, or unset it"
         return None
 
@@ -76,11 +75,12 @@ class AnthropicProvider:
         client = await self._connect()
 
         from myclaw_anthropic.answer import read_answer
-        from myclaw_anthropic.faults import CallSite
         from myclaw_anthropic.prompt import request_params
+        from myclaw_core.runtime.retry import begin
 
-        site = CallSite(url=self._url, model=request.model, key_name=self._key()[0], timeout_s=self._timeout_s)
-        async with await self._begin(client, request_params(request), site) as stream:
+        site = self._site(request.model)
+        attempt = partial(_attempt, client, request_params(request), site)
+        async with await begin(attempt, clock=self._clock, max_retries=self._max_retries) as stream:
             return await read_answer(stream, on_text, site)
 
     async def close(self) -> None:
@@ -120,31 +120,25 @@ class AnthropicProvider:
             )
         return self._client
 
-    async def _begin(
-        self, client: AsyncAnthropic, params: Mapping[str, Any], site: CallSite
-    ) -> AsyncMessageStream[None]:
-        """Return the stream of an answer that began, after as many tries as are allowed."""
-        from anthropic import AnthropicError, APIConnectionError, APIStatusError
-
-        from myclaw_anthropic.faults import retry_wait_s
-
-        attempt = 0
-        while True:
-            try:
-                return await client.messages.stream(**params).__aenter__()
-            except (APIStatusError, APIConnectionError) as error:
-                wait_s = retry_wait_s(error, attempt)
-                if wait_s is None or attempt >= self._max_retries:
-                    raise site.explain(error) from error
-            except AnthropicError as error:
-                raise site.explain(error) from error
-            await self._clock.sleep(wait_s)
-            attempt += 1
+    def _site(self, model: str) -> CallSite:
+        return CallSite(
+            provider=self.name,
+            url=self._url,
+            url_name=_URL_NAME,
+            model=model,
+            key_name=self._key()[0],
+            reach=f"check the network and {_URL_NAME}",
+            timeout_s=self._timeout_s,
+        )
 
 
-def _is_web_address(url: str) -> bool:
+async def _attempt(client: AsyncAnthropic, params: Mapping[str, Any], site: CallSite) -> AsyncMessageStream[None]:
+    """Return the stream of an answer that began."""
+    from anthropic import AnthropicError
+
+    from myclaw_anthropic.faults import not_begun
+
     try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
+        return await client.messages.stream(**params).__aenter__()
+    except AnthropicError as error:
+        raise not_begun(site, error) from error
