@@ -112,10 +112,11 @@ async def test_a_start_that_fails_half_way_leaves_no_store_open(open_agent, make
     """An open store holds a thread, and that would keep the program from ending."""
     async with open_agent([]) as agent, agent.log.transaction() as tx:
         await tx.put("never", "no list of three", b"{}")
-    before = threading.active_count()
+    before = set(threading.enumerate())
 
     with pytest.raises(StoreError):
         async with open_agent([]):
             pass
 
-    assert threading.active_count() <= before
+    left = [thread for thread in set(threading.enumerate()) - before if not thread.name.startswith("asyncio")]
+    assert left == []

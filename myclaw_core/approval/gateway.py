@@ -103,8 +103,8 @@ class Gateway:
             raise StoreError(f"approval {request_id} is not open any more; ask again")
         await tx.delete(RECORD_KIND, str(request_id))
 
-    async def expire_dead(self, tx: LogTransaction, trace_id: UUID, note: str) -> list[Approval]:
-        """End every open request of a turn that is gone, and return how."""
+    async def expire_dead(self, tx: LogTransaction, trace_id: UUID, note: str) -> list[tuple[int, Approval]]:
+        """End every open request of a turn that is gone; return the step each was about, and how it ended."""
         ended = []
         for key, raw in await tx.scan(RECORD_KIND):
             record = codec.loads(ApprovalRecord, raw, f"approval record {key}")
@@ -113,7 +113,7 @@ class Gateway:
             approval = self._unanswered(record.request, note)
             await tx.delete(RECORD_KIND, key)
             await tx.append(ApprovalAnswered(trace_id=trace_id, approval=approval))
-            ended.append(approval)
+            ended.append((record.step_index, approval))
         return ended
 
     async def pending(self) -> list[ApprovalRequest]:

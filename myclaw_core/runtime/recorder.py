@@ -9,6 +9,7 @@ from attrs import evolve
 
 from myclaw_core import codec
 from myclaw_core.approval.gateway import Gateway
+from myclaw_core.approval.types import Approval
 from myclaw_core.budget.ledger import Ledger, Reservation
 from myclaw_core.budget.owner import this_process
 from myclaw_core.clock import Clock
@@ -44,7 +45,9 @@ __all__ = [
     "UNDO_KIND",
     "TraceRecorder",
     "close_in",
+    "mark_asked",
     "new_trace",
+    "put_step",
     "undo_key",
 ]
 
@@ -71,6 +74,22 @@ def new_trace(turn: Turn, plugins: Sequence[PluginVersion], config_digest: str) 
 def undo_key(trace_id: UUID, step_index: int) -> str:
     """Return the key of a step's undo record; keys of one trace sort by step."""
     return f"{trace_id}/{step_index:06d}"
+
+
+def put_step(trace: ExecutionTrace, step: ActionStep) -> None:
+    """Let `step` take the place of the one with its index, or add it."""
+    for position, known in enumerate(trace.steps):
+        if known.index == step.index:
+            trace.steps[position] = step
+            return
+    trace.steps.append(step)
+
+
+def mark_asked(trace: ExecutionTrace, step_index: int, request_id: UUID) -> None:
+    """Note in a step that was only decided so far that it was asked about."""
+    for step in trace.steps:
+        if step.index == step_index and step.state == "decided":
+            put_step(trace, evolve(step, state="asked", approval_id=request_id))
 
 
 class TraceRecorder:
@@ -149,6 +168,12 @@ class TraceRecorder:
                 await tx.append(StepDecided(trace_id=self.trace.id, step=step))
         self.trace.steps.extend(steps)
 
+    def answered(self, steps: Sequence[ActionStep], approvals: Sequence[Approval]) -> None:
+        """Take over answers that the gateway has recorded, with the steps they are about."""
+        self.trace.approvals.extend(approvals)
+        for step in steps:
+            put_step(self.trace, step)
+
     async def intended(self, step: ActionStep, undo: UndoRecord | None) -> ActionStep:
         """Consume the approval, count the rate, keep the undo record and record the intent: one transaction.
 
@@ -166,12 +191,14 @@ class TraceRecorder:
             await tx.append(
                 StepIntended(trace_id=self.trace.id, step_index=step.index, approval_id=step.approval_id, undo=undo)
             )
-        return self._replace(evolve(step, state="intent", undo_id=undo.id if undo else None))
+        step = evolve(step, state="intent", undo_id=undo.id if undo else None)
+        put_step(self.trace, step)
+        return step
 
     async def ended(self, step: ActionStep, violation: ViolationReport | None = None) -> None:
         """Record how a step ended."""
         await self._append(StepEnded(trace_id=self.trace.id, step=step))
-        self._replace(step)
+        put_step(self.trace, step)
         if violation is not None:
             self.trace.violations.append(violation)
 
@@ -182,21 +209,14 @@ class TraceRecorder:
         if self.trace.closed_at is None:
             self.trace.closed_at = self._clock.now()
         async with self._log.transaction() as tx:
-            left_open = await self._gateway.expire_dead(tx, self.trace.id, "the turn ended")
-            self.trace.approvals.extend(left_open)
+            for step_index, approval in await self._gateway.expire_dead(tx, self.trace.id, "the turn ended"):
+                self.trace.approvals.append(approval)
+                mark_asked(self.trace, step_index, approval.request_id)
             await close_in(tx, self.trace, signals)
 
     async def _append(self, event: Event) -> None:
         async with self._log.transaction() as tx:
             await tx.append(event)
-
-    def _replace(self, step: ActionStep) -> ActionStep:
-        for position, known in enumerate(self.trace.steps):
-            if known.index == step.index:
-                self.trace.steps[position] = step
-                return step
-        self.trace.steps.append(step)
-        return step
 
 
 async def close_in(tx: LogTransaction, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:

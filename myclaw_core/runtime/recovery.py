@@ -13,6 +13,7 @@ from myclaw_core.clock import Clock
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import (
     ApprovalAnswered,
+    ApprovalAsked,
     Event,
     ModelCalled,
     StepDecided,
@@ -20,8 +21,8 @@ from myclaw_core.events.types import (
     StepIntended,
     TurnStarted,
 )
-from myclaw_core.runtime.recorder import TURN_KIND, close_in, new_trace
-from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message
+from myclaw_core.runtime.recorder import TURN_KIND, close_in, mark_asked, new_trace, put_step
+from myclaw_core.runtime.types import ExecutionTrace, Message
 from myclaw_core.trust.types import TraceSignals
 
 __all__ = ["rebuild_trace", "recover"]
@@ -48,7 +49,7 @@ async def recover(
             if trace is None:
                 await tx.delete(TURN_KIND, key)
                 continue
-            trace.approvals.extend(await gateway.expire_dead(tx, UUID(key), "restart"))
+            trace.approvals.extend(approval for _, approval in await gateway.expire_dead(tx, UUID(key), "restart"))
             trace.outcome = "interrupted"
             trace.closed_at = clock.now()
             await close_in(tx, trace, signals(trace))
@@ -78,23 +79,17 @@ def _apply(trace: ExecutionTrace, event: Event) -> None:
             trace.messages.append(event.message)
             trace.tool_calls.extend(event.message.tool_calls)
     elif isinstance(event, StepDecided | StepEnded):
-        _put_step(trace, event.step)
+        put_step(trace, event.step)
+    elif isinstance(event, ApprovalAsked):
+        mark_asked(trace, event.step_index, event.request.id)
     elif isinstance(event, StepIntended):
         _mark_intent(trace, event)
     elif isinstance(event, ApprovalAnswered):
         trace.approvals.append(event.approval)
 
 
-def _put_step(trace: ExecutionTrace, step: ActionStep) -> None:
-    for position, known in enumerate(trace.steps):
-        if known.index == step.index:
-            trace.steps[position] = step
-            return
-    trace.steps.append(step)
-
-
 def _mark_intent(trace: ExecutionTrace, event: StepIntended) -> None:
     for step in list(trace.steps):
         if step.index == event.step_index:
             undo_id = event.undo.id if event.undo else None
-            _put_step(trace, evolve(step, state="intent", approval_id=event.approval_id, undo_id=undo_id))
+            put_step(trace, evolve(step, state="intent", approval_id=event.approval_id, undo_id=undo_id))

@@ -44,7 +44,7 @@ async def ask_past_soft_cap(
         policy_reasons=(reached.text,),
     )
     (approval,) = await services.gateway.ask([Question(draft=draft, step_index=TURN_ITSELF)], turn, channel)
-    recorder.trace.approvals.append(approval)
+    recorder.answered((), (approval,))
     if approval.verdict != "granted":
         return False
     async with services.log.transaction() as tx:

@@ -133,13 +133,13 @@ class StepRunner:
         questions = [self._question(item) for item in asked]
         approvals = await self._services.gateway.ask(questions, self._turn, self._channel)
         self.waited_s += self._services.clock.monotonic() - before_s
-        self._recorder.trace.approvals.extend(approvals)
         for item, approval in zip(asked, approvals, strict=True):
             item.step = evolve(item.step, state="asked", approval_id=approval.request_id)
             if approval.verdict != "granted":
                 item.error = ToolError(kind="denied", message=_refusal(approval.verdict, approval.note))
                 if approval.verdict == "denied" and item.step.decision is not None:
                     item.violation = item.step.decision.violation
+        self._recorder.answered([item.step for item in asked], approvals)
 
     def _question(self, item: _Judged) -> Question:
         decision = item.step.decision

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from myclaw_core.events.types import ApprovalAnswered, TraceClosed
+from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, Event, TraceClosed
 from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.runtime.types import Turn
-from myclaw_core.testing import FakeClock
+from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
 
 def turn_of(agent, clock: FakeClock) -> Turn:
@@ -57,27 +57,48 @@ async def test_commands_that_only_look_do_not_close_turns(open_agent, clock: Fak
         assert await closings(agent) == []
 
 
-async def test_a_question_of_a_dead_turn_ends_as_expired(open_agent, make_desk, home, clock: FakeClock) -> None:
-    from myclaw_core.testing import RecordingChannel, calls
+async def crash_at(kind: type, open_agent, make_desk, home, clock: FakeClock, *, answer: bool) -> None:
+    """Run a turn that asks once, and leave the store as it was when an event of `kind` was committed."""
+    copies: dict[Path, bytes] = {}
 
-    copies: list[tuple[Path, bytes]] = []
+    def copy(event: Event) -> None:
+        if isinstance(event, kind) and not copies:
+            copies.update((path, path.read_bytes()) for path in home.state.glob("events.db*"))
 
-    class Dying(RecordingChannel):
-        async def ask(self, cards, submit) -> None:
-            copies.extend((path, path.read_bytes()) for path in home.state.glob("events.db*"))
-            await super().ask(cards, submit)
-
-    async with open_agent([calls(("fs_write", {"path": "a.md", "content": "a"}))]) as agent:
-        await make_desk(agent, Dying(clock, lambda card: False)).handle("Write")
+    async with open_agent([calls(("fs_write", {"path": "a.md", "content": "a"})), says("End.")]) as agent:
+        agent.log.subscribe(copy)
+        await make_desk(agent, RecordingChannel(clock, lambda card: answer)).handle("Write")
     for path in home.state.glob("events.*"):
         path.unlink()
-    for path, content in copies:
+    for path, content in copies.items():
         path.write_bytes(content)
-    connection_is_dead = b"another-boot:1:1"
     async with open_agent([], recover_turns=False) as agent, agent.log.transaction() as tx:
         for key, _ in await tx.scan("turn"):
-            await tx.put("turn", key, connection_is_dead)
+            await tx.put("turn", key, b"another-boot:1:1")
+
+
+async def test_a_question_of_a_dead_turn_ends_as_expired(open_agent, make_desk, home, clock: FakeClock) -> None:
+    await crash_at(ApprovalAsked, open_agent, make_desk, home, clock, answer=False)
+
     async with open_agent([]) as agent:
-        answers = [event for _, event in await agent.log.since(0) if isinstance(event, ApprovalAnswered)]
-        assert [(answer.approval.verdict, answer.approval.note) for answer in answers] == [("expired", "restart")]
+        (closed,) = await closings(agent)
         assert await agent.services.gateway.pending() == []
+
+    (step,), (approval,) = closed.trace.steps, closed.trace.approvals
+    assert (approval.verdict, approval.note) == ("expired", "restart")
+    assert (step.state, step.approval_id) == ("asked", approval.request_id)
+    assert not any(entry.asked for entry in closed.signals)
+
+
+async def test_a_no_before_the_crash_still_counts(open_agent, make_desk, home, clock: FakeClock) -> None:
+    await crash_at(ApprovalAnswered, open_agent, make_desk, home, clock, answer=False)
+
+    async with open_agent([]) as agent:
+        (closed,) = await closings(agent)
+
+    (step,), (approval,) = closed.trace.steps, closed.trace.approvals
+    assert (approval.verdict, step.state, step.approval_id) == ("denied", "asked", approval.request_id)
+    assert {entry.subject[0] for entry in closed.signals if entry.asked and not entry.granted} == {
+        "fs_write",
+        "runtime",
+    }

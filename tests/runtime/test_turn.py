@@ -252,6 +252,8 @@ async def test_a_cancelled_turn_is_closed_as_abandoned(open_agent, make_desk, ho
     assert closed.outcome == "abandoned"
     assert not (home.workspace / "a.md").exists()
     assert pending == []
+    assert closed.steps[0].state == "asked"
+    assert closed.steps[0].approval_id == closed.approvals[0].request_id
 
 
 async def test_an_action_is_judged_again_just_before_it_runs(open_agent, make_desk, home, clock: FakeClock) -> None:
