@@ -118,5 +118,7 @@ async def test_a_start_that_fails_half_way_leaves_no_store_open(open_agent, make
         async with open_agent([]):
             pass
 
-    left = [thread for thread in set(threading.enumerate()) - before if not thread.name.startswith("asyncio")]
-    assert left == []
+    ours = [thread for thread in set(threading.enumerate()) - before if not thread.name.startswith("asyncio")]
+    for thread in ours:
+        thread.join(timeout=10)
+    assert not any(thread.is_alive() for thread in ours)
