@@ -15,13 +15,13 @@ from uuid import UUID
 from attrs import evolve, frozen
 
 from myclaw_core.budget.book import DayBook, Hold, Records, add_hold, drop_hold, holds, load_day, save_day, spend
-from myclaw_core.budget.owner import is_alive, this_process
 from myclaw_core.budget.prices import PriceTable, cost_micro_usd
 from myclaw_core.budget.types import MICRO, Booked, BudgetRefusedError, Reservation, SoftCapReached, Standing
 from myclaw_core.clock import Clock
 from myclaw_core.config import Price
 from myclaw_core.errors import ConfigError
 from myclaw_core.events.log import EventLog, LogTransaction
+from myclaw_core.process import is_alive, this_process
 from myclaw_core.runtime.types import Usage
 from myclaw_core.types.text import Text, TextValue
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 
 from myclaw_core.constitution.rule import Ground, Rule
-from myclaw_core.policy.strings import strings_in
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect
+from myclaw_core.types.strings import strings_in
 from myclaw_core.types.text import Text
 
 __all__ = ["BUILTIN_RULES", "OUTBOUND_KINDS"]

@@ -24,13 +24,13 @@ from myclaw_core.policy.effects import (
 )
 from myclaw_core.policy.ports import Recordable, Redact
 from myclaw_core.policy.preview import preview_of
-from myclaw_core.policy.strings import strings_in
 from myclaw_core.policy.taint import is_named
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace, ToolCall
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Autonomy, Effect
+from myclaw_core.types.strings import strings_in
 from myclaw_core.types.text import Text
 
 __all__ = ["CallRefusedError", "Intake", "Request"]

@@ -11,7 +11,6 @@ from myclaw_core import codec
 from myclaw_core.approval.gateway import Gateway
 from myclaw_core.approval.types import Approval
 from myclaw_core.budget.ledger import Ledger, Reservation
-from myclaw_core.budget.owner import this_process
 from myclaw_core.clock import Clock
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.events.log import EventLog, LogTransaction
@@ -25,6 +24,7 @@ from myclaw_core.events.types import (
     TurnStarted,
 )
 from myclaw_core.policy.rates import RATE_KIND, RateBook
+from myclaw_core.process import this_process
 from myclaw_core.runtime.types import (
     ActionStep,
     ExecutionTrace,

@@ -8,7 +8,6 @@ from uuid import UUID
 from attrs import evolve
 
 from myclaw_core.approval.gateway import Gateway
-from myclaw_core.budget.owner import is_alive
 from myclaw_core.clock import Clock
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import (
@@ -21,6 +20,7 @@ from myclaw_core.events.types import (
     StepIntended,
     TurnStarted,
 )
+from myclaw_core.process import is_alive
 from myclaw_core.runtime.recorder import TURN_KIND, close_in, mark_asked, new_trace, put_step
 from myclaw_core.runtime.types import ExecutionTrace, Message
 from myclaw_core.trust.types import TraceSignals

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from myclaw_core.budget.ledger import Ledger
-from myclaw_core.budget.owner import is_alive, this_process
+from myclaw_core.process import is_alive, this_process
 
 
 def spender(folder: Path, *arguments: str) -> subprocess.Popen[str]:

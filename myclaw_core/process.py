@@ -1,4 +1,4 @@
-"""Names the process that holds a reservation, so that those of a dead one can be found."""
+"""Names a process so that what a dead one left behind (a reservation, an open turn) can be found."""
 
 from __future__ import annotations
 
