@@ -75,9 +75,10 @@ class SessionDesk:
         try:
             await self._agent.run(runner)
         finally:
+            self._history = runner.history
             self._remember(runner.trace)
-        self._history = runner.history
-        self._channel.end_turn(runner.trace)
+            if runner.trace.closed_at is not None:
+                self._channel.end_turn(runner.trace)
         return runner.trace
 
     def _remember(self, trace: ExecutionTrace) -> None:

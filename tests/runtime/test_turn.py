@@ -241,7 +241,8 @@ async def test_a_cancelled_turn_is_closed_as_abandoned(open_agent, make_desk, ho
             await asyncio.Event().wait()
 
     async with open_agent([calls(write("a.md")), says("Never.")]) as agent:
-        turn = asyncio.create_task(make_desk(agent, Waiting(clock)).handle("Write a.md"))
+        channel = Waiting(clock)
+        turn = asyncio.create_task(make_desk(agent, channel).handle("Write a.md"))
         await started.wait()
         turn.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -250,6 +251,7 @@ async def test_a_cancelled_turn_is_closed_as_abandoned(open_agent, make_desk, ho
         pending = await agent.services.gateway.pending()
 
     assert closed.outcome == "abandoned"
+    assert [trace.outcome for trace in channel.ended] == ["abandoned"]
     assert not (home.workspace / "a.md").exists()
     assert pending == []
     assert closed.steps[0].state == "asked"

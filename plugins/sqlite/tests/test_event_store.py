@@ -256,7 +256,9 @@ async def test_closing_twice_is_fine_and_a_closed_store_says_so(path: Path) -> N
     await store.close()
     await store.close()
     assert len(own) == 2
-    assert not own.intersection(threading.enumerate())
+    for thread in own:
+        thread.join(timeout=10)
+    assert not any(thread.is_alive() for thread in own)
     with pytest.raises(StoreError, match="is closed"):
         await store.last_head()
     with pytest.raises(StoreError, match="is closed"):
