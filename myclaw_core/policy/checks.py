@@ -203,8 +203,11 @@ def _closed(item: ResolvedEffect, places: ForbiddenPlaces) -> Text | None:
 
 
 def _goes_as_a_whole(item: ResolvedEffect) -> bool:
-    """Return whether a folder is deleted or moved; the core may have renamed the kind of such an effect."""
-    return item.effect.is_side_effect and item.place is not None and item.place.kind == "dir"
+    """Return whether a folder is deleted or moved, or may come to be here with everything in it.
+
+    The core may have renamed the kind of such an effect.
+    """
+    return item.effect.is_side_effect and item.place is not None and item.place.kind in ("dir", "absent")
 
 
 def _green_zone(case: Case, index: int) -> Opinion:

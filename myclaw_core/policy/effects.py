@@ -168,7 +168,7 @@ class _Maker:
         kind = spec.kind
         if kind != "fs_read":
             own = own_places(self.home, self.user_home)
-            kind = own.kind_of(place.real, whole=deletes or place.kind == "dir") or kind
+            kind = own.kind_of(place.real, whole=deletes or place.kind in ("dir", "absent")) or kind
         scope = file_scope(place, kind == "fs_read", self.user_home)
         return ResolvedEffect(effect=self._effect(kind, spec, scope, place.real), given=given, place=place)
 

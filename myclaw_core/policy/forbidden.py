@@ -140,11 +140,11 @@ class ForbiddenPlaces:
         return None if found is None else Text(found[1], {"place": display_path(found[0], self._user)})
 
     def beneath(self, real: str) -> Text | None:
-        """Return why the folder `real` may not go as a whole: something forbidden lies beneath it."""
+        """Return why the folder `real` may not go or come as a whole: a forbidden place lies beneath it."""
         if self._paths.beneath(real) is None:
             return None
         folder = display_path(real, self._user)
-        return Text("{folder} holds files that no tool may touch; name what you mean inside it", {"folder": folder})
+        return Text("{folder} holds places that no tool may touch; name what you mean inside it", {"folder": folder})
 
     def host(self, host: str) -> Text | None:
         """Return why `host` (a scope: lower case, IDNA, `:port` if it is not the default) is forbidden, or `None`."""

@@ -53,7 +53,7 @@ class OwnPlaces:
         """Return the kind that a change of the real path `real` becomes, or `None` for an ordinary place.
 
         Args:
-            whole: Whether a folder goes with everything in it (deleting, moving).
+            whole: Whether a folder goes, or may come, with everything in it (deleting, moving).
         """
         found = self._places.at(real)
         if found is not None:

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from myclaw_core import codec
 from myclaw_core.errors import UsageError
-from myclaw_core.events.log import EventLog
+from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import TraceClosed, UndoApplied
 from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, undo_key
 from myclaw_core.runtime.services import Services
@@ -86,7 +86,8 @@ async def _undo_step(
     within = original.closed_at is not None and now - original.closed_at <= UNDO_WINDOW
     details = "; ".join(str(detail) for detail in reverted.details)
     async with services.log.transaction() as tx:
-        if reverted.reverted and record.reverted_at is None:
+        first = reverted.reverted and not await _was_undone(tx, key)
+        if first:
             await tx.put(UNDO_KIND, key, codec.dumps(evolve(record, reverted_at=now)))
         await tx.append(
             UndoApplied(
@@ -94,12 +95,18 @@ async def _undo_step(
                 original_trace_id=original.id,
                 step_index=step.index,
                 undo_id=record.id,
-                reverted=reverted.reverted and record.reverted_at is None,
+                reverted=first,
                 within_window=within,
                 detail=details,
             )
         )
     return UndoLine(step=step, reverted=reverted.reverted, details=tuple(reverted.details))
+
+
+async def _was_undone(tx: LogTransaction, key: str) -> bool:
+    """Return whether another process has booked the undo meanwhile: only the first counts."""
+    raw = await tx.get(UNDO_KIND, key)
+    return raw is not None and codec.loads(UndoRecord, raw, f"undo record {key}").reverted_at is not None
 
 
 async def _closed(log: EventLog, trace_id: str) -> ExecutionTrace:

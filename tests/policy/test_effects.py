@@ -145,3 +145,10 @@ def test_units_of_the_scheduler_are_changes_of_the_system(tool: Build, resolve: 
     write = tool("t", EffectSpec(kind="fs_write", arg="path"), plan=True)
     assert only(resolve(write, {"path": path})).kind == "self_modify"
     assert only(resolve(tool("t", EffectSpec(kind="fs_read", arg="path")), {"path": path})).kind == "fs_read"
+
+
+def test_what_comes_to_a_free_place_may_bring_a_change_of_the_system(world: Any, tool: Build, resolve: Any) -> None:
+    """A folder moved to where neurons shall lie later, or above it, brings what is in it."""
+    write = tool("t", EffectSpec(kind="fs_write", arg="path"), plan=True)
+    assert only(resolve(write, {"path": "neurons"})).kind == "self_modify"
+    assert only(resolve(write, {"path": f"{world.user_home}/.config"})).kind == "config_change"

@@ -433,3 +433,11 @@ async def test_a_fault_before_the_checks_denies(world: Any, part: str) -> None:
     decision = await world.judge("fs_write", {"path": "a.md"})
     assert (decision.verdict, decision.via) == ("deny", "fault")
     assert part != "redact" or decision.action.args_preview == {}
+
+
+@pytest.mark.parametrize("place", ["~/snap", "~/.mozilla", "~/.var/app"])
+async def test_nothing_is_put_where_a_forbidden_place_would_lie_beneath(world: Any, place: str) -> None:
+    """A folder moved there would bring the forbidden place with it."""
+    world.extra_roots = (str(world.user_home),)
+    decision = await world.judge("fs_move", {"src": "a", "dst": place}, level="full")
+    assert (decision.verdict, decision.via) == ("deny", "forbidden")

@@ -1,7 +1,10 @@
 """What a trace changed is taken back, and trust hears of it."""
 
+import asyncio
+
 import pytest
 
+from myclaw_core.agent import Agent
 from myclaw_core.errors import UsageError
 from myclaw_core.events.types import TraceClosed, UndoApplied
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
@@ -108,3 +111,16 @@ async def test_with_nothing_to_undo_one_line_says_so(open_agent, make_desk) -> N
             await make_desk(agent).handle("/undo")
         with pytest.raises(UsageError, match="no trace starts with"):
             await make_desk(agent).handle("/undo beef")
+
+
+async def test_two_processes_that_undo_at_once_count_once(open_agent, make_desk, home, clock: FakeClock) -> None:
+    async with open_agent([calls(("fs_write", {"path": "a.md", "content": "new\n"})), says("Done.")]) as one:
+        (home.workspace / "a.md").write_text("old\n")
+        desk = make_desk(one)
+        await desk.handle("Write")
+        async with Agent.open(home, clock=clock) as other:
+            await asyncio.gather(desk.handle("/undo"), make_desk(other).handle("/undo"))
+        applied = [event for _, event in await one.log.since(0) if isinstance(event, UndoApplied)]
+
+    assert (home.workspace / "a.md").read_text() == "old\n"
+    assert sum(event.reverted for event in applied) == 1
