@@ -99,7 +99,7 @@ wall_s = nan
     assert problems(path, DEMO) == [
         "3: [agent] unknown key 'provder'; the nearest known is 'provider'",
         "4: [agent] level must be one of read_only, supervised, full",
-        "7: [policy] roots must be a list of texts",
+        "7: [policy] roots must be a list of paths, each absolute or beginning with ~/",
         "11: [policy] per_day_per_class must be at least 1",
         "13: [limits] steps must be a whole number",
         "14: [limits] wall_s must be a finite number",
@@ -126,6 +126,24 @@ wall_s = nan
         ("[budget]\nprices = 3\n", "2: [budget] must be a table, written as [budget.prices]"),
         ('[agent]\nlanguage = """\n\n"""\nx = 1\n', "5: [agent] unknown key 'x'; known: language"),
         ("[demo]\nratio = 2\n", "2: [demo] ratio must be at most 1"),
+        *(
+            (f"[policy]\n{key} = [{value}]\n", f"2: [policy] {key} must be a list of paths, each absolute")
+            for key in ("roots", "forbidden_paths")
+            for value in ('""', '"notes"', '"./notes"', '"~somebody/x"', r'"/a\u0000b"')
+        ),
+        *(
+            (f"[policy]\n{key} = [{value}]\n", f"2: [policy] {key} must be a list of bare host names")
+            for key in ("forbidden_hosts", "allowed_hosts")
+            for value in (
+                '""',
+                '"https://a.example"',
+                '"a.example/x"',
+                '"*.a.example"',
+                '".a.example"',
+                '"bücher.example"',
+                '"[::1]"',
+            )
+        ),
         ("[demo]\r\n\r\ndeep = 1\r\n", "3: [demo] deep must be true or false"),
     ],
 )
@@ -251,3 +269,8 @@ def _toml(value: Any) -> str:
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return repr(value)
+
+
+def test_hosts_are_given_in_the_form_that_is_compared(tmp_path: Path) -> None:
+    text = '[policy]\nallowed_hosts = ["NAS.example.", "localhost:3000", "::1", "192.168.1.7"]\n'
+    assert len(load_config(write(tmp_path, text), []).policy.allowed_hosts) == 4

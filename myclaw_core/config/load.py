@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ _KIND_WORDS = {
     "float": "a number",
     "bool": "true or false",
     "list[str]": "a list of texts",
+    "list[path]": "a list of paths, each absolute or beginning with ~/",
+    "list[host]": "a list of bare host names or addresses, such as 'example.org' (its subdomains are meant too)",
 }
 
 
@@ -151,7 +153,7 @@ class _Reader:
             return key.default
         if key.kind == "float":
             return float(value)
-        return tuple(value) if key.kind == "list[str]" else value
+        return tuple(value) if isinstance(value, list) else value
 
     def _note(self, where: tuple[str, ...], problem: str) -> None:
         self._problems.append((where, problem))
@@ -168,7 +170,31 @@ def _has_kind(key: ConfigKey, value: Any) -> bool:
         case "float":
             return isinstance(value, int | float) and not isinstance(value, bool)
         case "list[str]":
-            return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+            return _is_list(value, lambda _item: True)
+        case "list[path]":
+            return _is_list(value, _is_path)
+        case "list[host]":
+            return _is_list(value, _is_host)
+
+
+def _is_list(value: Any, fits: Callable[[str], bool]) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(item, str) and fits(item) for item in value)
+
+
+def _is_path(text: str) -> bool:
+    """Return whether a path means the same wherever the program is started."""
+    return (text == "~" or text.startswith(("/", "~/"))) and "\0" not in text
+
+
+def _is_host(text: str) -> bool:
+    """Return whether a host stands in the one form that is compared: no scheme, path, wildcard or raw Unicode."""
+    from myclaw_core.policy.hosts import literal_host
+
+    bare = text.lower().rstrip(".")
+    try:
+        return literal_host(f"[{bare}]" if bare.count(":") > 1 else bare).strip("[]") == bare
+    except ValueError:
+        return False
 
 
 def _range_problem(key: ConfigKey, value: float) -> str | None:

@@ -31,9 +31,9 @@ __all__ = [
 _KINDS: Mapping[type, KeyKind] = {str: "str", int: "int", float: "float", bool: "bool", tuple: "list[str]"}
 
 
-def _key(default: Any, meaning: str, **limits: Any) -> Any:
-    """Return an attrs field that is a key of the configuration."""
-    return field(default=default, metadata={"key": (_KINDS[type(default)], meaning, limits)})
+def _key(default: Any, meaning: str, kind: KeyKind | None = None, **limits: Any) -> Any:
+    """Return an attrs field that is a key of the configuration; its kind is that of the default where not given."""
+    return field(default=default, metadata={"key": (kind or _KINDS[type(default)], meaning, limits)})
 
 
 def schema_of(section: str, cls: type) -> ConfigSchema:
@@ -61,10 +61,14 @@ class AgentSection:
 class PolicySection:
     """Where actions may happen and how often."""
 
-    roots: tuple[str, ...] = _key((), "Folders opened besides the workspace.")
-    forbidden_paths: tuple[str, ...] = _key((), "Paths that are never touched, besides the built-in ones.")
-    forbidden_hosts: tuple[str, ...] = _key((), "Hosts that are never reached, besides the built-in ones.")
-    allowed_hosts: tuple[str, ...] = _key((), "Hosts of the private network that may be reached.")
+    roots: tuple[str, ...] = _key((), "Folders opened besides the workspace.", "list[path]")
+    forbidden_paths: tuple[str, ...] = _key(
+        (), "Paths that are never touched, besides the built-in ones.", "list[path]"
+    )
+    forbidden_hosts: tuple[str, ...] = _key(
+        (), "Hosts that are never reached, besides the built-in ones.", "list[host]"
+    )
+    allowed_hosts: tuple[str, ...] = _key((), "Hosts of the private network that may be reached.", "list[host]")
     per_minute_per_class: int = _key(60, "Most actions of one effect class in a minute.", minimum=1)
     per_day_per_class: int = _key(2000, "Most actions of one effect class in a day.", minimum=1)
     per_minute_per_sender: int = _key(120, "Most actions of one sender in a minute.", minimum=1)
