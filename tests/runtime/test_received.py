@@ -267,7 +267,7 @@ async def turn_with(open_agent, make_desk, clock: FakeClock, make):
         lambda: reply(Message(role="user", text="x")),
         lambda: reply(model=None),
         lambda: reply(stop_reason=None),
-        lambda: reply(usage=None),
+        lambda: reply(usage=5),
         *(
             (lambda count=count: reply(usage=Usage(input_tokens=count)))
             for count in (float("nan"), float("inf"), 1.5, "1", -1, 10**12, 10**400)
