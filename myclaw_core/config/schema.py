@@ -19,7 +19,7 @@ class ConfigKey:
         name: As it is written in the file; with its unit where it has one (`timeout_s`).
         kind: Type of its value; a whole number is a valid `float`, and a list arrives as a tuple. A `path` is absolute
             or begins with `~`, a `host` is a bare name or address: anything else would silently match nothing.
-        default: Value where the file says nothing.
+        default: Value where the file says nothing; `None` where that means something of its own.
         help: One line for the reference.
         choices: The only values of a `str`; any where it is empty.
         minimum: Least value of a number.

@@ -135,7 +135,7 @@ def read_schema(answer: Any, plugin: str) -> ConfigSchema:
     if len(set(names)) < len(names):
         raise PluginError("describes a key twice")
     for key in answer.keys:
-        problem = value_problem(key, key.default)
+        problem = None if key.default is None else value_problem(key, key.default)
         if problem:
             raise PluginError(f"its default of {key.name} {problem}")
     return answer

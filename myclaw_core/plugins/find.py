@@ -17,7 +17,10 @@ __all__ = ["FIRST_PARTY", "GROUP", "FoundPlugin", "check_plugins", "find_plugins
 GROUP = "myclaw.plugins"
 
 FIRST_PARTY = MappingProxyType(
-    {name: f"myclaw-{name}" for name in ("anthropic", "defaults", "files", "scripted", "sqlite", "terminal")}
+    {
+        name: f"myclaw-{name}"
+        for name in ("anthropic", "defaults", "files", "openai", "scripted", "sqlite", "terminal", "web")
+    }
 )
 """The plugins of this repository and the only distribution that may offer each."""
 

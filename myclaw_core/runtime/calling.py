@@ -88,7 +88,7 @@ class ModelCaller:
         done = evolve(
             call,
             wall_time_ms=self._ms_since(started_s),
-            usage=reply.usage,
+            usage=reply.usage or Usage(),
             model=reply.model,
             stop_reason=reply.stop_reason,
         )

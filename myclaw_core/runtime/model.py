@@ -45,12 +45,13 @@ class ModelReply:
 
     Attributes:
         message: Role `assistant`, its text and the calls it proposes.
+        usage: The tokens as the provider counted them; `None` where it counted none, then the worst case is booked.
         model: The model that answered, as the provider names it.
     """
 
     message: Message
     stop_reason: StopReason
-    usage: Usage
+    usage: Usage | None
     model: str
 
 

@@ -102,7 +102,7 @@ def received_reply(reply: Any, who: str) -> ModelReply:
     except Exception as error:
         raise ModelError(f"{who} gave no reply: {one_line(error)}", "malformed") from error
     ids = [call.id for call in read.message.tool_calls]
-    if not _is_countable(read.usage) or len(set(ids)) < len(ids) or read.message.role != "assistant":
+    if not _is_countable(read.usage or Usage()) or len(set(ids)) < len(ids) or read.message.role != "assistant":
         raise ModelError(f"the reply of {who} is malformed: its role, token counts or call ids", "malformed")
     return read
 

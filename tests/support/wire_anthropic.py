@@ -2,42 +2,19 @@
 
 In a test: `with WireServer([{"text": "hello"}]) as server: … server.base_url … server.requests`.
 For a subprocess: `python tests/support/wire_anthropic.py SCRIPT.json` prints its base URL and serves until killed.
-
-A script is a list of replies, served in order; each is an object with any of these keys:
-
-    text            what the model says
-    tool_calls      [{"tool": name, "args": {…}}]; `args` may be a text, sent as it is, to fake broken arguments
-    stop_reason     "tool_use" with calls, else "end_turn", unless given
-    usage           input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens
-                    (`cached_tokens` is taken for the last)
-    status          an HTTP error instead of an answer: 400, 401, 404, 429, 500, 529 …
-    message         the text of that error
-    retry_after     seconds for its `retry-after` header
-    stream_error    an error type (`overloaded_error` …) sent inside the stream after the text
-    cut             true: the connection is cut after the text
-    malformed       true: after the text comes something that is not JSON
-    hang            true: after the text comes nothing more until the client leaves
-
-After the last reply its failure is repeated; a script that ended well goes on with the plain text `done`.
-Requests the real service would refuse are refused here too, with 400 or 401, and use up no reply.
-`GET /__requests` answers with every request: `[{"path", "headers", "body"}]`.
+`base_url` is what belongs in `ANTHROPIC_BASE_URL`. The script is that of `wire_server`; besides, `usage` takes
+`cache_creation_input_tokens` and `cache_read_input_tokens`, and `stream_error` is an error type (`overloaded_error` …).
 """
 
 from __future__ import annotations
 
 import json
-import select
-import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any
+
+from wire_server import Reply, ScriptServer, pieces, serve_file
 
 __all__ = ["WireServer"]
-
-Reply = Mapping[str, Any]
 
 _ERROR_TYPES = {
     400: "invalid_request_error",
@@ -50,170 +27,52 @@ _ERROR_TYPES = {
     504: "timeout_error",
     529: "overloaded_error",
 }
-_FAILURES = ("cut", "malformed", "hang", "stream_error")
 _MOST_CACHE_MARKS = 4
-_CHUNK_CHARS = 7
 
 
-class WireServer:
-    """The server, running in a thread from construction until `close`.
+class WireServer(ScriptServer):
+    """The server of Claude models."""
 
-    Attributes:
-        requests: What was asked so far, oldest first.
-        client_left: Set when a client goes away while its reply hangs.
-    """
+    path = "/v1/messages"
 
-    def __init__(self, replies: Sequence[Reply] = ()) -> None:
-        self.requests: list[dict[str, Any]] = []
-        self.client_left = threading.Event()
-        self.stopping = threading.Event()
-        self._replies = list(replies)
-        self._served = 0
-        self._lock = threading.Lock()
-        self._http = _Http(self)
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        self._thread.start()
+    def refusal(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> tuple[int, str] | None:
+        """Return status and message where the real service would refuse a request."""
+        if not (headers.get("authorization") or headers.get("x-api-key")):
+            return 401, "no credentials"
+        problem = next(_problems(headers, body), None)
+        return (400, problem) if problem else None
 
-    @property
-    def base_url(self) -> str:
-        """Return what belongs in `ANTHROPIC_BASE_URL`."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+    def error_body(self, status: int, message: str) -> dict[str, Any]:
+        """Return the body of an HTTP error."""
+        return _error_body(_ERROR_TYPES.get(status, "api_error"), message)
 
-    def record(self, request: dict[str, Any]) -> None:
-        """Keep one request for the test to look at."""
-        with self._lock:
-            self.requests.append(request)
+    def whole(self, reply: Reply, model: str) -> dict[str, Any]:
+        """Return an answer that is not streamed."""
+        return _whole_message(reply, model)
 
-    def next_reply(self) -> Reply:
-        """Return the reply whose turn it is, with its number."""
-        with self._lock:
-            self._served += 1
-            number = self._served
-        if number <= len(self._replies):
-            return {**self._replies[number - 1], "number": number}
-        last = self._replies[-1] if self._replies else {}
-        fails = last.get("status", 200) != 200 or any(last.get(key) for key in _FAILURES)
-        return {**(last if fails else {"text": "done"}), "number": number}
+    def opening(self, reply: Reply, model: str) -> Iterator[str]:
+        """Yield the events of a streamed answer up to the end of its text."""
+        return map(_event, _opening(reply, model))
 
-    def close(self) -> None:
-        """Stop serving and free the port."""
-        self.stopping.set()
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
+    def ending(self, reply: Reply, model: str, body: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the events after the text."""
+        return map(_event, _ending(reply))
 
-    def __enter__(self) -> Self:
-        """Return the server itself."""
-        return self
+    def broken(self) -> str:
+        """Return an event that is not JSON."""
+        return _named("content_block_delta", '{"type": "content_block_delta", "index": ')
 
-    def __exit__(self, *raised: object) -> None:
-        """Close the server."""
-        self.close()
+    def stream_error(self, kind: Any) -> str:
+        """Return an event that reports an error."""
+        return _event(_error_body(kind, "scripted error in the stream"))
 
 
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, wire: WireServer) -> None:
-        self.wire = wire
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing about clients that go away; report what is a fault of this file."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
+def _event(event: Mapping[str, Any]) -> str:
+    return _named(event["type"], json.dumps(event))
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    @property
-    def wire(self) -> WireServer:
-        return cast("_Http", self.server).wire
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Keep the terminal of the test clean."""
-
-    def do_GET(self) -> None:
-        if self.path == "/__requests":
-            self._json(200, list(self.wire.requests))
-        else:
-            self._error(404, "no such path")
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        self.wire.record({"path": self.path, "headers": headers, "body": body})
-        if self.path != "/v1/messages":
-            self._error(404, "no such path")
-        elif not (headers.get("authorization") or headers.get("x-api-key")):
-            self._error(401, "no credentials")
-        elif problem := next(_problems(headers, body), None):
-            self._error(400, problem)
-        else:
-            self._answer(self.wire.next_reply(), body)
-
-    def _answer(self, reply: Reply, body: Mapping[str, Any]) -> None:
-        status = reply.get("status", 200)
-        if status != 200:
-            self._error(status, reply.get("message", f"scripted error {status}"), reply.get("retry_after"))
-        elif body.get("stream"):
-            self._stream(reply, body["model"])
-        else:
-            self._json(200, _whole_message(reply, body["model"]))
-
-    def _json(self, status: int, value: Any, retry_after: float | None = None) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        if retry_after is not None:
-            self.send_header("retry-after", str(retry_after))
-        self._last_header()
-        self.wfile.write(data)
-
-    def _error(self, status: int, message: str, retry_after: float | None = None) -> None:
-        self._json(status, _error_body(_ERROR_TYPES.get(status, "api_error"), message), retry_after)
-
-    def _last_header(self) -> None:
-        self.send_header("request-id", "req_local")
-        self.send_header("connection", "close")
-        self.end_headers()
-
-    def _stream(self, reply: Reply, model: str) -> None:
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream; charset=utf-8")
-        self.send_header("transfer-encoding", "chunked")
-        self._last_header()
-        for event in _opening(reply, model):
-            self._event(event["type"], json.dumps(event))
-        if reply.get("cut"):
-            return
-        if reply.get("hang"):
-            self._wait_for_client_to_leave()
-            return
-        if reply.get("malformed"):
-            self._event("content_block_delta", '{"type": "content_block_delta", "index": ')
-        elif error_type := reply.get("stream_error"):
-            self._event("error", json.dumps(_error_body(error_type, "scripted error in the stream")))
-        else:
-            for event in _ending(reply):
-                self._event(event["type"], json.dumps(event))
-        self._chunk(b"")
-
-    def _event(self, name: str, data: str) -> None:
-        self._chunk(f"event: {name}\ndata: {data}\n\n".encode())
-
-    def _chunk(self, data: bytes) -> None:
-        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-
-    def _wait_for_client_to_leave(self) -> None:
-        while not self.wire.stopping.is_set():
-            readable, _, _ = select.select([self.connection], [], [], 0.02)
-            if readable:
-                self.wire.client_left.set()
-                return
+def _named(name: str, data: str) -> str:
+    return f"event: {name}\ndata: {data}\n\n"
 
 
 def _error_body(kind: str, message: str) -> dict[str, Any]:
@@ -267,7 +126,7 @@ def _opening(reply: Reply, model: str) -> Iterator[dict[str, Any]]:
     for index, block in enumerate(_blocks(reply)):
         if block["type"] == "text":
             yield {"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}}
-            for piece in _pieces(block["text"]):
+            for piece in pieces(block["text"]):
                 yield _delta(index, {"type": "text_delta", "text": piece})
 
 
@@ -276,7 +135,7 @@ def _ending(reply: Reply) -> Iterator[dict[str, Any]]:
         if block["type"] == "tool_use":
             yield {"type": "content_block_start", "index": index, "content_block": block | {"input": {}}}
             args = block["input"] if isinstance(block["input"], str) else json.dumps(block["input"])
-            for piece in ("", *_pieces(args)):
+            for piece in ("", *pieces(args)):
                 yield _delta(index, {"type": "input_json_delta", "partial_json": piece})
         yield {"type": "content_block_stop", "index": index}
     usage = _usage(reply)
@@ -290,10 +149,6 @@ def _ending(reply: Reply) -> Iterator[dict[str, Any]]:
 
 def _delta(index: int, delta: dict[str, Any]) -> dict[str, Any]:
     return {"type": "content_block_delta", "index": index, "delta": delta}
-
-
-def _pieces(text: str) -> list[str]:
-    return [text[start : start + _CHUNK_CHARS] for start in range(0, len(text), _CHUNK_CHARS)]
 
 
 def _problems(headers: Mapping[str, str], body: Mapping[str, Any]) -> Iterator[str]:
@@ -334,12 +189,5 @@ def _message_problems(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         calls = {block["id"] for block in blocks if block["type"] == "tool_use"}
 
 
-def _main(script: str) -> None:
-    replies = json.loads(Path(script).read_text(encoding="utf-8"))
-    with WireServer(replies) as server, suppress(KeyboardInterrupt):
-        print(server.base_url, flush=True)
-        threading.Event().wait()
-
-
 if __name__ == "__main__":
-    _main(sys.argv[1])
+    serve_file(WireServer)

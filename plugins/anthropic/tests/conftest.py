@@ -1,18 +1,15 @@
 """A provider that talks to a local server through the real SDK."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Any
 
 import pytest
 from myclaw_anthropic.provider import AnthropicProvider
+from wire_anthropic import WireServer
 
 from myclaw_core.runtime.model import ModelRequest, ToolSpec
 from myclaw_core.runtime.types import Message
 from myclaw_core.testing import FakeClock
-
-WIRE = Path(__file__).parents[3] / "tests" / "support" / "wire_anthropic.py"
 
 Serve = Callable[..., Any]
 
@@ -20,15 +17,10 @@ Serve = Callable[..., Any]
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     """Start local servers: `serve({"text": "hello"}, …)`."""
-    spec = spec_from_file_location("wire_anthropic", WIRE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
     servers = []
 
-    def start(*replies: Mapping[str, Any]) -> Any:
-        servers.append(module.WireServer(replies))
+    def start(*replies: Mapping[str, Any]) -> WireServer:
+        servers.append(WireServer(replies))
         return servers[-1]
 
     yield start
