@@ -15,11 +15,12 @@ from myclaw_core.assembly import Assembly
 from myclaw_core.clock import Clock, SystemClock
 from myclaw_core.compose import configured_dispatcher, load_plugins
 from myclaw_core.dispatch import Dispatcher
-from myclaw_core.errors import StoreError, UnavailableError
+from myclaw_core.errors import MyclawError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
+from myclaw_core.net.access import Lookup, system_lookup
 from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginSet
 from myclaw_core.policy.rates import RATE_KIND
@@ -66,6 +67,7 @@ class Agent:
         *,
         clock: Clock | None = None,
         plugins: PluginSet | None = None,
+        lookup: Lookup = system_lookup,
         recover_turns: bool = True,
     ) -> AsyncIterator[Agent]:
         """Open everything below `home` and close it at the end.
@@ -73,6 +75,7 @@ class Agent:
         Args:
             clock: Time; the system's by default.
             plugins: What to run with; what is installed by default.
+            lookup: Finds the addresses of hosts that tools reach; the system's by default.
             recover_turns: Whether turns of dead processes are closed first; commands that only look leave them alone.
 
         Raises:
@@ -85,7 +88,9 @@ class Agent:
         home.create()
         key = load_or_create_key(home.keys / "events.key")
         log = EventLog(dispatcher.store("events", config.slots.events), key, clock, anchor=home.state / "events.head")
-        assembly = Assembly(home=home, clock=clock, config=config, plugins=plugins, dispatcher=dispatcher, log=log)
+        assembly = Assembly(
+            home=home, clock=clock, config=config, plugins=plugins, dispatcher=dispatcher, log=log, lookup=lookup
+        )
         async with AsyncExitStack() as stack:
             stack.push_async_callback(log.close)
             await log.open()
@@ -176,24 +181,46 @@ class Agent:
         await self._follow()
         return lines
 
+    async def _recover(self) -> None:
+        """Clear up after processes that died."""
+        try:
+            await self.services.ledger.recover()
+        except MyclawError as error:
+            self._distrust(error)
+        services = self.services
+        for trace in await recover(self.log, services.gateway, self.clock, services.signals, self._distrust):
+            self.notices.append(_interrupted(trace))
+
+    def _distrust(self, error: MyclawError) -> None:
+        """Go on without relying on a record of which a part cannot be read."""
+        problem = Text("a part of the record cannot be read: {problem}", {"problem": str(error)})
+        self.record_check.damaged(problem)
+        self.notices.append(Text("{problem}; every action asks, nothing was changed", {"problem": str(problem)}))
+
     async def _follow(self) -> None:
+        """Let trust take in what was recorded; where it cannot, nothing is promoted until it can."""
         try:
             await self._record_faults()
             await self.follower.catch_up()
-        except StoreError as error:
-            _log.error("trust could not follow the event log and will at the next start: %s", error)
+        except MyclawError as error:
+            problem = Text("trust does not know the newest events: {problem}", {"problem": str(error)})
+            self.record_check.behind = problem
+            _log.error("%s; every action asks until it can follow", problem)
+        else:
+            self.record_check.behind = None
 
     async def start(self, *, recover_turns: bool) -> None:
         """Check the record, clear up after crashes and let plugins prepare; `open` calls it."""
         self.log.subscribe(self.dispatcher.event)
-        self.services.rates.load(await self.log.scan(RATE_KIND))
+        try:
+            self.services.rates.load(await self.log.scan(RATE_KIND))
+        except MyclawError as error:
+            self._distrust(error)
         problem = await self.record_check.start()
         if problem is not None:
             self.notices.append(Text("{problem}; every action asks, nothing was changed", {"problem": str(problem)}))
         if recover_turns:
-            await self.services.ledger.recover()
-            for trace in await recover(self.log, self.services.gateway, self.clock, self.services.signals):
-                self.notices.append(_interrupted(trace))
+            await self._recover()
         await self._follow()
         if not self.book.sound:
             msgid = "the trust record does not check out: {problem}; every action asks, nothing was changed"

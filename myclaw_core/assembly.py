@@ -17,10 +17,12 @@ from myclaw_core.clock import Clock, local_zone
 from myclaw_core.config import Config
 from myclaw_core.constitution.engine import Constitution
 from myclaw_core.dispatch import Dispatcher
+from myclaw_core.errors import StoreError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.files.resolve import display_path
+from myclaw_core.net.access import Lookup, PinnedNetwork
 from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginSet
 from myclaw_core.policy.engine import Policy
@@ -60,6 +62,7 @@ class Assembly:
 
     Attributes:
         log: The event log; it must be open before `services` is called.
+        lookup: Finds the addresses of hosts.
     """
 
     home: Home
@@ -68,6 +71,7 @@ class Assembly:
     plugins: PluginSet
     dispatcher: Dispatcher
     log: EventLog
+    lookup: Lookup
 
     def book(self) -> TrustBook:
         """Return the trust book, not yet opened."""
@@ -81,16 +85,12 @@ class Assembly:
         )
 
     async def services(self, book: TrustBook, record_check: RecordCheck) -> Services:
-        """Return what turns work with.
-
-        Raises:
-            StoreError: A record cannot be read.
-        """
+        """Return what turns work with; a record that cannot be read is told to `record_check`."""
         tools = self.dispatcher.tools()
         places = self._places()
         ledger = self._ledger()
         rates = self._rates()
-        policy = await self._policy(tools, places, ledger, rates, self._promotion(book, record_check))
+        policy = await self._policy(tools, places, ledger, rates, book, record_check)
         return Services(
             clock=self.clock,
             config=self.config,
@@ -105,6 +105,7 @@ class Assembly:
             journal=self._journal(),
             outputs=OutputKeeper(self.home.outputs, self.config.limits.output_bytes),
             forbidden=lambda real: places.path(real) is not None,
+            network=lambda effects: PinnedNetwork(effects=effects, forbidden=places.address, lookup=self.lookup),
             signals=self._signals,
             record_of=lambda subject: self._record_line(book, subject),
             plugins=self.plugins.active,
@@ -116,15 +117,19 @@ class Assembly:
         places: ForbiddenPlaces,
         ledger: Ledger,
         rates: RateBook,
-        promotion: PromotionCheck,
+        book: TrustBook,
+        record_check: RecordCheck,
     ) -> Policy:
         never = NeverList()
-        never.load(await self.log.scan(NEVER_KIND))
+        try:
+            never.load(await self.log.scan(NEVER_KIND))
+        except StoreError as error:
+            record_check.damaged(Text("the never-list cannot be read: {problem}", {"problem": str(error)}))
         return Policy(
             tools=tools,
             constitution=Constitution(),
             gates=self.dispatcher.check,
-            promotion=promotion,
+            promotion=self._promotion(book, record_check),
             budget=ledger,
             recordable=self._why_unrecordable,
             redact=redact_value,

@@ -80,6 +80,53 @@ async def test_a_trust_store_that_is_gone_is_rebuilt_from_the_event_log(
     assert via == "trust_promoted"
 
 
+@pytest.mark.parametrize("kind", ["rate", "never", "budget"])
+async def test_a_record_that_cannot_be_read_stops_promotion_and_not_the_start(
+    open_agent, make_desk, home, clock: FakeClock, kind: str
+) -> None:
+    await earn_trust(open_agent, make_desk, clock)
+    key = "hold:00000000-0000-4000-8000-000000000001" if kind == "budget" else "garbage"
+    async with open_agent([]) as agent, agent.log.transaction() as tx:
+        await tx.put(kind, key, b"\xff not a record")
+    channel = RecordingChannel(clock)
+    async with open_agent([write(9), says("Done.")]) as agent:
+        trace = await make_desk(agent, channel).handle("Write")
+        notices = [str(notice) for notice in agent.notices]
+    assert trace.steps[0].decision.via == "trust"
+    assert "cannot be read" in str(trace.steps[0].decision.reason)
+    assert kind == "never" or any("every action asks" in notice for notice in notices)
+
+
+async def test_an_open_turn_that_cannot_be_read_is_kept_as_evidence(
+    open_agent, make_desk, home, clock: FakeClock
+) -> None:
+    async with open_agent([says("Hi.")]) as agent:
+        trace = await make_desk(agent).handle("Hi")
+        async with agent.log.transaction() as tx:
+            await tx.put("turn", str(trace.id), b"another-boot:1:1")
+    with sqlite3.connect(home.state / "events.db") as database:
+        database.execute("DROP TRIGGER IF EXISTS " + trigger_on(database, "bodies"))
+        database.execute("UPDATE bodies SET body = CAST('{}' AS BLOB) WHERE seq = 1")
+    database.close()
+    async with open_agent([]) as agent:
+        assert any("cannot be read" in str(notice) for notice in agent.notices)
+        assert [key for key, _ in await agent.log.scan("turn")] == [str(trace.id)]
+
+
+async def test_trust_that_cannot_follow_promotes_nothing(open_agent, make_desk, home, clock: FakeClock) -> None:
+    await earn_trust(open_agent, make_desk, clock)
+    async with open_agent([write(8), says("Done."), write(9), says("Done.")]) as agent:
+        desk = make_desk(agent)
+        with sqlite3.connect(home.state / "trust.db") as database:
+            database.execute("ALTER TABLE events RENAME TO elsewhere")
+        database.close()
+        await desk.handle("Write")
+        trace = await desk.handle("Write")
+
+    assert trace.steps[0].decision.via == "trust"
+    assert "does not know the newest events" in str(trace.steps[0].decision.reason)
+
+
 async def test_a_plugin_that_fails_to_load_is_an_event(open_agent, make_desk, home, clock: FakeClock) -> None:
     from attrs import evolve
 
@@ -108,11 +155,13 @@ def trigger_on(database: sqlite3.Connection, table: str) -> str:
     return database.execute(query, (table,)).fetchone()[0]
 
 
-async def test_a_start_that_fails_half_way_leaves_no_store_open(open_agent, make_desk) -> None:
+async def test_a_start_that_fails_half_way_leaves_no_store_open(open_agent, make_desk, home) -> None:
     """An open store holds a thread, and that would keep the program from ending."""
-    async with open_agent([]) as agent, agent.log.transaction() as tx:
-        await tx.put("never", "no list of three", b"{}")
-    before = set(threading.enumerate())
+    async with open_agent([]):
+        before = set(threading.enumerate())
+    for path in home.state.glob("trust.db*"):
+        path.unlink()
+    (home.state / "trust.db").write_bytes(b"no database at all" * 500)
 
     with pytest.raises(StoreError):
         async with open_agent([]):

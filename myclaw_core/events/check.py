@@ -18,23 +18,35 @@ _log = logging.getLogger("myclaw.events")
 
 
 class RecordCheck:
-    """Checks one event log, the tail at once and the rest meanwhile.
+    """Checks one event log, the tail at once and the rest meanwhile, and remembers what else was found damaged.
 
     Attributes:
-        problem: Why the record cannot be relied on now, or `None`.
+        behind: Why trust does not know the newest events, or `None`.
     """
 
     def __init__(self, log: EventLog) -> None:
         self._event_log = log
         self._task: asyncio.Task[None] | None = None
-        self.problem: Text | None = Text("the record is still being checked")
+        self._unchecked: Text | None = Text("the record is still being checked")
+        self._damage: Text | None = None
+        self.behind: Text | None = None
+
+    @property
+    def problem(self) -> Text | None:
+        """Return why the record cannot be relied on now, or `None`."""
+        return self._damage or self._unchecked or self.behind
+
+    def damaged(self, problem: Text) -> None:
+        """Rely on the record no more in this run: a part of it cannot be read; it is kept as evidence."""
+        self._damage = self._damage or problem
+        _log.critical("%s; every action asks, nothing was changed", problem)
 
     async def start(self) -> Text | None:
         """Check the tail, begin to check the rest, and return what is wrong with the tail."""
         report = await self._event_log.verify_tail()
         if not report.ok:
             self._found(report.problem)
-            return self.problem
+            return self._damage
         self._task = asyncio.create_task(self._check_all())
         return None
 
@@ -56,10 +68,9 @@ class RecordCheck:
             self._found(Text("{reason}", {"reason": str(error)}))
             return
         if report.ok:
-            self.problem = None
+            self._unchecked = None
         else:
             self._found(report.problem)
 
     def _found(self, problem: Text | None) -> None:
-        self.problem = Text("the event log is not whole: {problem}", {"problem": str(problem or "unknown")})
-        _log.critical("%s; every action asks, nothing was changed", self.problem)
+        self.damaged(Text("the event log is not whole: {problem}", {"problem": str(problem or "unknown")}))

@@ -9,7 +9,8 @@ from attrs import evolve
 
 from myclaw_core.approval.gateway import Gateway
 from myclaw_core.clock import Clock
-from myclaw_core.events.log import EventLog
+from myclaw_core.errors import MyclawError
+from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -33,28 +34,44 @@ async def recover(
     gateway: Gateway,
     clock: Clock,
     signals: Callable[[ExecutionTrace], Sequence[TraceSignals]],
+    on_damage: Callable[[MyclawError], None],
 ) -> list[ExecutionTrace]:
     """Close every open turn whose process is gone and return the traces.
 
-    Its open questions end as `expired (restart)`. A step with an intent and no result keeps the state `intent`: its
-    outcome is unknown, it is never run again, and its undo record can still revert it.
+    A turn whose events cannot be read stays open as evidence and is told to `on_damage`. Open questions of the others end
+    as `expired (restart)`. A step with an intent and no result keeps the state `intent`: its outcome is unknown, it is
+    never run again, and its undo record can still revert it.
     """
     recovered = []
     for key, raw in await log.scan(TURN_KIND):
         if is_alive(raw.decode(errors="replace")):
             continue
-        events = [event for _, event in await log.events(key) if event is not None]
-        trace = rebuild_trace(events)
-        async with log.transaction() as tx:
-            if trace is None:
-                await tx.delete(TURN_KIND, key)
-                continue
-            trace.approvals.extend(approval for _, approval in await gateway.expire_dead(tx, UUID(key), "restart"))
-            trace.outcome = "interrupted"
-            trace.closed_at = clock.now()
-            await close_in(tx, trace, signals(trace))
-        recovered.append(trace)
+        try:
+            trace = rebuild_trace([event for _, event in await log.events(key) if event is not None])
+            if trace is not None:
+                trace.outcome, trace.closed_at = "interrupted", clock.now()
+            async with log.transaction() as tx:
+                await _close(tx, key, trace, gateway, signals)
+        except MyclawError as error:
+            on_damage(error)
+        else:
+            recovered.extend(filter(None, [trace]))
     return recovered
+
+
+async def _close(
+    tx: LogTransaction,
+    key: str,
+    trace: ExecutionTrace | None,
+    gateway: Gateway,
+    signals: Callable[[ExecutionTrace], Sequence[TraceSignals]],
+) -> None:
+    """Close one dead turn inside `tx`; one without any event is only forgotten."""
+    if trace is None:
+        await tx.delete(TURN_KIND, key)
+        return
+    trace.approvals.extend(approval for _, approval in await gateway.expire_dead(tx, UUID(key), "restart"))
+    await close_in(tx, trace, signals(trace))
 
 
 def rebuild_trace(events: Sequence[Event]) -> ExecutionTrace | None:
