@@ -15,7 +15,7 @@ from myclaw_core.types.text import Text
 
 __all__ = ["BUILTIN_RULES", "OUTBOUND_KINDS"]
 
-OUTBOUND_KINDS = frozenset({"network_out", "outbound_message"})
+OUTBOUND_KINDS = frozenset({"network_in", "network_out", "outbound_message"})  # fetching sends the URL
 _REMOVING = frozenset({"fs_delete", "self_modify", "config_change"})
 _CONSENT = frozenset({"neuron_spawn", "neuron_promote", "self_modify", "config_change"})
 _BACKUP = re.compile(r"/(?:backups?|\.snapshots|[^/]+\.(?:bak|backup))(?:/|$)", re.IGNORECASE)

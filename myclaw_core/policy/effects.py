@@ -15,7 +15,7 @@ from myclaw_core.errors import MyclawError
 from myclaw_core.files.resolve import PathRefusedError, ResolvedPath, file_scope, resolve_path
 from myclaw_core.files.visible import visible
 from myclaw_core.paths import Home
-from myclaw_core.policy.hosts import literal_host
+from myclaw_core.policy.hosts import literal_host, literal_url
 from myclaw_core.policy.own import own_places
 from myclaw_core.policy.taint import names_host
 from myclaw_core.runtime.tool import EffectSpec, Tool
@@ -173,12 +173,12 @@ class _Maker:
         return ResolvedEffect(effect=self._effect(kind, spec, scope, place.real), given=given, place=place)
 
     def _network(self, spec: EffectSpec, given: str) -> ResolvedEffect:
-        host = literal_host(given)
+        host, target = literal_host(given), literal_url(given)
         kind = spec.kind
         if kind == "network_in" and not names_host(host, self.typed_text):
-            effect = Effect(kind="network_out", scope=host, target=given, reversibility="reversible_with_cost")
+            effect = Effect(kind="network_out", scope=host, target=target, reversibility="reversible_with_cost")
         else:
-            effect = self._effect(kind, spec, host, given)
+            effect = self._effect(kind, spec, host, target)
         return ResolvedEffect(effect=effect, given=given)
 
     def _named(self, spec: EffectSpec, given: str) -> ResolvedEffect:

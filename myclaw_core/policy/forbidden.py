@@ -146,6 +146,28 @@ class ForbiddenPlaces:
         folder = display_path(real, self._user)
         return Text("{folder} holds places that no tool may touch; name what you mean inside it", {"folder": folder})
 
+    def address(self, host: str, address: str) -> Text | None:
+        """Return why `address`, at which `host` (a scope) was found, may not be reached, or `None`."""
+        found = _address(address.partition("%")[0])
+        if found is None:
+            return Text("{host} leads to {address}, which is no address", {"host": host, "address": address})
+        if found in _METADATA_ADDRESSES:
+            return Text("{host} leads to a cloud metadata address; it is never reached", {"host": host})
+        if str(found) in self._extra_hosts:
+            return Text(
+                "{host} leads to {address}, which your configuration forbids", {"host": host, "address": address}
+            )
+        if _is_local(found) and not self._is_allowed(host):
+            return Text(
+                "{host} leads to the private network address {address}; list {host} in [policy] allowed_hosts "
+                "to reach it",
+                {"host": host, "address": address},
+            )
+        return None
+
+    def _is_allowed(self, host: str) -> bool:
+        return host in self._allowed_hosts or _without_port(host) in self._allowed_hosts
+
     def host(self, host: str) -> Text | None:
         """Return why `host` (a scope: lower case, IDNA, `:port` if it is not the default) is forbidden, or `None`."""
         name = _without_port(host)
@@ -154,7 +176,7 @@ class ForbiddenPlaces:
             return Text("{host} is a cloud metadata address; it is never reached", {"host": host})
         if any(name == extra or name.endswith("." + extra) for extra in self._extra_hosts):
             return Text("{host} is forbidden by your configuration", {"host": host})
-        if host in self._allowed_hosts or name in self._allowed_hosts:
+        if self._is_allowed(host):
             return None
         if name == "localhost" or name.endswith(".localhost") or (address is not None and _is_local(address)):
             return Text(
@@ -189,4 +211,6 @@ def _address(name: str) -> _Address | None:
 
 
 def _is_local(address: _Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address) and address.is_site_local:
+        return True
     return not address.is_global or address.is_multicast or address.is_reserved

@@ -1,17 +1,19 @@
-"""The literal host of a URL, in the one form that scopes use; nothing is looked up."""
+"""The literal host of a URL, in the one form that scopes use and people read; nothing is looked up."""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from urllib.parse import urlsplit
 
 from myclaw_core.files.visible import visible
 
-__all__ = ["literal_host"]
+__all__ = ["literal_host", "literal_url"]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*")
 _REFUSED = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
+_TWO_READINGS = re.compile("[ßẞς]")  # one standard of IDNA maps them to other letters, the other keeps them
 _OCTETS = 4
 _BYTE = 256
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
@@ -36,14 +38,32 @@ def literal_host(url: str) -> str:
     host, port = parts.hostname, parts.port
     if not host:
         raise ValueError("the URL names no host")
-    name = f"[{host}]" if ":" in host else _name(host)
+    name = f"[{_ipv6(host)}]" if "[" in parts.netloc else _name(host)
     if port is None or port == _DEFAULT_PORTS.get(parts.scheme):
         return name
     return f"{name}:{port}"
 
 
+def literal_url(url: str) -> str:
+    """Return `url` with its host as `literal_host` gives it, so that look-alike letters show.
+
+    Raises:
+        ValueError: It has no clear host.
+    """
+    parts = urlsplit(url if "://" in url else "//" + url)
+    return parts._replace(netloc=literal_host(url)).geturl().removeprefix("//")
+
+
+def _ipv6(host: str) -> ipaddress.IPv6Address:
+    if "%" in host:
+        raise ValueError("an address with a zone leads to this machine's own network; leave the zone out")
+    return ipaddress.IPv6Address(host)
+
+
 def _name(host: str) -> str:
     if not host.isascii():
+        if _TWO_READINGS.search(host):
+            raise ValueError("the URL's host can be read in two ways; write it in its xn-- form")
         host = host.encode("idna").decode("ascii").lower()
     host = host.removesuffix(".")
     if not _NAME.fullmatch(host):

@@ -27,6 +27,7 @@ _OPENING = "\"'`«“”‘’([{<,;="
 _CLOSING = "\"'`»“”‘’)]}>,;:!?"
 _QUOTES = "\"'`«»“”‘’"
 _FILE_LIKE = re.compile(r"\.(?:cc|md|mk|ml|mov|pl|ps|py|rs|sh|so|zip)$", re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+){1,2}(?::[0-9]+)?")
 _ADDRESSED = frozenset({"network_out", "network_in"})
 
 
@@ -70,11 +71,11 @@ def is_named(effect: Effect, typed_text: str, cwd: str, *, given: str = "", user
 def names_host(host: str, typed_text: str) -> bool:
     """Return whether `typed_text` holds `host` (a scope, with `:port` if it is not the default) or a URL on it.
 
-    A bare word that could as well be a file's name (`notes.md`) names no host.
+    A bare word that could as well be a file's name (`notes.md`) or a number (`3.14`) names no host.
     """
     for token in typed_text.split():
         word = token.strip(_QUOTES + "()[]{}<>,;:!?.")
-        if "://" not in word and ("." not in word or _FILE_LIKE.search(word)):
+        if "://" not in word and ("." not in word or _FILE_LIKE.search(word) or _NUMBER.fullmatch(word)):
             continue
         try:
             if literal_host(word) == host:

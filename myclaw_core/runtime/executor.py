@@ -104,7 +104,8 @@ class Executor:
         step = await self._recorder.intended(step, undo)
         journalled = planned_states(undo) if undo else None
         files = self._files(step.effects, journalled)
-        context = self._context(step.effects, files, changes)
+        network = self._services.network(step.effects)
+        context = evolve(self._context(step.effects, files, changes), network=network)
         started_s = self._services.clock.monotonic()
         running = asyncio.ensure_future(_call(tool, deepcopy(call.args), context))
         try:
@@ -119,6 +120,7 @@ class Executor:
             finished = evolve(step, state="failed", error=_tool_error(tool, error))
         finally:
             files.close()
+            network.close()
         return await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)))
 
     async def _prepare(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from myclaw_core.files.resolve import display_path
@@ -13,6 +14,9 @@ from myclaw_core.runtime.validation import strict_schema
 __all__ = ["outside_block", "system_prompt", "tool_specs", "trim_history"]
 
 HISTORY_LIMIT_CHARS = 120_000
+
+# A model reads `</ Outside>` as an end too, whatever stands between the letters that a person cannot see.
+_MARK = re.compile(r"<(?=[\W_]{0,20}outside)", re.IGNORECASE)
 
 _RULES = """\
 You run as myclaw, a home agent of one person. You answer questions and do tasks with the tools listed.
@@ -51,7 +55,7 @@ def tool_specs(tools: Iterable[Tool]) -> tuple[ToolSpec, ...]:
 
 def outside_block(source: str, text: str) -> str:
     """Return `text` as a block that says where it comes from and that it cannot close by itself."""
-    escaped = text.replace("<outside", "&lt;outside").replace("</outside", "&lt;/outside")
+    escaped = _MARK.sub("&lt;", text)
     return f'<outside source="{source}">\n{escaped}\n</outside>'
 
 

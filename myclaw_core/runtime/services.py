@@ -11,6 +11,7 @@ from myclaw_core.budget.ledger import Ledger
 from myclaw_core.clock import Clock
 from myclaw_core.config import Config
 from myclaw_core.events.log import EventLog
+from myclaw_core.net.access import PinnedNetwork
 from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.runtime.model import ModelProvider
@@ -20,6 +21,7 @@ from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace, PluginVersion
 from myclaw_core.runtime.validation import ArgumentValidator
 from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.effect import Effect
 from myclaw_core.types.trust import TrustSubject
 from myclaw_core.undo.journal import UndoJournal
 
@@ -33,6 +35,7 @@ class Services:
     Attributes:
         tools: Registry by name.
         forbidden: Whether a real path may never be touched.
+        network: Makes the network access of one call from its judged effects.
         signals: What a finished trace says about its subjects.
         record_of: How a subject has done so far, as one line for people.
         plugins: Active plugins with versions.
@@ -51,6 +54,7 @@ class Services:
     journal: UndoJournal
     outputs: OutputKeeper
     forbidden: Callable[[str], bool]
+    network: Callable[[tuple[Effect, ...]], PinnedNetwork]
     signals: Callable[[ExecutionTrace], Sequence[TraceSignals]]
     record_of: Callable[[TrustSubject], str]
     plugins: Sequence[PluginVersion]

@@ -11,10 +11,11 @@ from typing import Any, Protocol
 from attrs import frozen
 
 from myclaw_core.clock import Clock
+from myclaw_core.errors import EffectChangedError
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.types.effect import Effect, EffectKind, Reversibility
 
-__all__ = ["EffectSpec", "Entry", "FileAccess", "PlannedChange", "Tool", "ToolContext"]
+__all__ = ["EffectSpec", "Entry", "FileAccess", "NetworkAccess", "NoNetwork", "PlannedChange", "Tool", "ToolContext"]
 
 
 @frozen(kw_only=True)
@@ -94,6 +95,30 @@ class FileAccess(Protocol):
         ...
 
 
+class NetworkAccess(Protocol):
+    """The only way a tool learns where a host is."""
+
+    async def resolve(self, host: str, port: int) -> tuple[str, ...]:
+        """Return the checked addresses of `host`, which must be that of a judged network effect.
+
+        A tool connects to one of these addresses and looks nothing up again: another answer could lead elsewhere. The
+        name stays what is asked for in the request and in TLS.
+
+        Raises:
+            EffectChangedError: The host or the port is not what was judged.
+            ToolFailure: It has no address, or one that is not reached (private, link-local, cloud metadata …).
+        """
+        ...
+
+
+class NoNetwork:
+    """The network access of a call that has none, and of every call while it is planned."""
+
+    async def resolve(self, host: str, port: int) -> tuple[str, ...]:
+        """Refuse."""
+        raise EffectChangedError(f"no network was judged for this call; {host}:{port} was not looked up")
+
+
 @frozen(kw_only=True)
 class ToolContext:
     """What a tool is given besides its arguments.
@@ -104,6 +129,7 @@ class ToolContext:
         plan: What `Tool.plan` returned, journalled; empty while planning and for tools without a plan.
         clock: Time.
         cwd: Folder against which relative paths are read.
+        network: Network access pinned to the judged effects.
     """
 
     files: FileAccess
@@ -111,6 +137,7 @@ class ToolContext:
     clock: Clock
     cwd: str
     plan: tuple[PlannedChange, ...] = ()
+    network: NetworkAccess = NoNetwork()
 
 
 @frozen(kw_only=True)

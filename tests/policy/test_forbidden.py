@@ -105,6 +105,66 @@ def test_a_public_host_is_open(world: Any, host: str) -> None:
     assert ForbiddenPlaces(world.home, world.user_home).host(host) is None
 
 
+PRIVATE = [
+    "127.0.0.1",
+    "10.1.2.3",
+    "192.168.1.1",
+    "169.254.1.1",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "fe80::1",
+    "fe80::1%eth0",
+    "fec0::1",
+    "fd00::1",
+    "ff02::1",
+    "::ffff:10.0.0.1",
+    "::127.0.0.1",
+    "64:ff9b::10.0.0.1",
+    "64:ff9b:1::1",
+    "2002:a00:1::",
+    "2001::1",
+]
+METADATA = [
+    "169.254.169.254",
+    "::ffff:169.254.169.254",
+    "64:ff9b::169.254.169.254",
+    "2002:a9fe:a9fe::",
+    "fd00:ec2::254",
+    "fd00:ec2::254%eth0",
+    "100.100.100.200",
+]
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_a_name_that_leads_to_a_private_address_is_closed_unless_the_name_is_listed(world: Any, address: str) -> None:
+    """Listing the address does not open the names of strangers that lead to it."""
+    places = ForbiddenPlaces(world.home, world.user_home, allowed_hosts=["nas.home", "cam.home:8080", address])
+    assert "allowed_hosts" in str(places.address("evil.test", address))
+    assert places.address("nas.home", address) is None
+    assert places.address("nas.home:81", address) is None
+    assert places.address("cam.home:8080", address) is None
+    assert places.address("cam.home", address) is not None
+
+
+@pytest.mark.parametrize("address", METADATA)
+def test_a_name_that_leads_to_a_metadata_address_is_closed_also_where_it_is_listed(world: Any, address: str) -> None:
+    places = ForbiddenPlaces(world.home, world.user_home, allowed_hosts=["nas.home", address])
+    assert "metadata" in str(places.address("nas.home", address))
+    assert "metadata" in str(places.address("evil.test", address))
+
+
+def test_a_name_that_leads_to_a_public_address_is_open_unless_that_is_forbidden(world: Any) -> None:
+    places = ForbiddenPlaces(world.home, world.user_home, extra_hosts=["9.9.9.9"])
+    assert places.address("example.com", "8.8.8.8") is None
+    assert places.address("example.com", "2606:4700::1111") is None
+    assert "configuration" in str(places.address("example.com", "9.9.9.9"))
+    assert "no address" in str(places.address("example.com", "nonsense"))
+
+
 def test_a_private_host_is_opened_by_name_and_a_public_one_closed_with_its_subdomains(world: Any) -> None:
     places = ForbiddenPlaces(
         world.home, world.user_home, extra_hosts=["Evil.example"], allowed_hosts=["192.168.1.7", "localhost:3000"]

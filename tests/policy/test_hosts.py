@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from myclaw_core.policy.hosts import literal_host
+from myclaw_core.policy.hosts import literal_host, literal_url
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,9 @@ from myclaw_core.policy.hosts import literal_host
         ("http://2130706433/", "127.0.0.1"),
         ("http://0177.0.0.01:8080/", "127.0.0.1:8080"),
         ("http://[::1]:8080/", "[::1]:8080"),
+        ("http://[0:0::0001]/", "[::1]"),
+        ("http://[::FFFF:169.254.169.254]/", "[::ffff:a9fe:a9fe]"),
+        ("http://１２７.0.0.1/", "127.0.0.1"),
     ],
 )
 def test_a_host_has_one_form(url: str, host: str) -> None:
@@ -48,6 +51,9 @@ def test_a_host_has_one_form(url: str, host: str) -> None:
         "http://a.1/",
         "http://09.1.1.1/",
         "http://[::1/",
+        "http://[fe80::1%25eth0]/",
+        "http://[v1.a]/",
+        "http://straße.example/",
         "http://a.com:99999/",
         "http://" + "ü" * 80 + ".com/",
     ],
@@ -55,3 +61,19 @@ def test_a_host_has_one_form(url: str, host: str) -> None:
 def test_an_unclear_host_is_refused(url: str) -> None:
     with pytest.raises(ValueError):
         literal_host(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://Example.com:443/A?b=c#d", "https://example.com/A?b=c#d"),
+        ("example.com:8080/a", "example.com:8080/a"),
+        ("https://оk.org/", "https://xn--k-0tb.org/"),
+        ("http://2130706433/a", "http://127.0.0.1/a"),
+        ("http://[0::1]:81/", "http://[::1]:81/"),
+    ],
+)
+def test_a_url_is_shown_with_its_literal_host(url: str, shown: str) -> None:
+    """A Cyrillic letter in place of a Latin one shows."""
+    assert literal_url(url) == shown
+    assert literal_host(shown) == literal_host(url)

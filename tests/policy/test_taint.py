@@ -105,6 +105,9 @@ def test_a_host_is_named_by_itself_or_by_a_url_on_it(text: str, host: str) -> No
         ("example.com", "example.com:8443"),
         ("update notes.md", "notes.md"),
         ("run setup.py", "setup.py"),
+        ("it costs 3.14", "3.0.0.14"),
+        ("version 1.2.3", "1.2.0.3"),
+        ("at 10.50:30", "10.0.0.50:30"),
     ],
 )
 def test_a_host_is_not_named_by_something_that_only_holds_it(text: str, host: str) -> None:

@@ -1,0 +1,1 @@
+"""The network: what the policy judges is what a tool reaches."""
