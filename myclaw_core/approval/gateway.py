@@ -10,7 +10,7 @@ from uuid import UUID
 from attrs import evolve, field, frozen
 
 from myclaw_core import codec
-from myclaw_core.approval.types import Approval, ApprovalCard, ApprovalRequest, ApprovalState, Reply
+from myclaw_core.approval.types import Approval, ApprovalCard, ApprovalNote, ApprovalRequest, ApprovalState, Reply
 from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
@@ -82,28 +82,35 @@ class Gateway:
         if not (turn.attended and channel.attended):
             approvals = [self._unanswered(request, "unattended") for request in requests]
         else:
-            replies = await self._collect(questions, requests, channel)
+            replies, note = await self._collect(questions, requests, channel)
             approvals = [
                 self._answered(request, replies[request.id])
                 if request.id in replies
-                else self._unanswered(request, "no answer")
+                else self._unanswered(request, note)
                 for request in requests
             ]
         await self._book_answers(approvals)
         return approvals
 
-    async def consume(self, tx: LogTransaction, request_id: UUID) -> None:
+    async def consume(self, tx: LogTransaction, request_id: UUID, args_digest: str) -> None:
         """Use up a grant inside the transaction that records the intent.
 
+        Args:
+            args_digest: Digest of the arguments that are about to run; a grant is for these alone.
+
         Raises:
-            StoreError: The request is not granted any more: it was used, ended or never answered.
+            StoreError: The grant was used, has ended or expired, was never given, or is for other arguments.
         """
         record = await self._record(tx, request_id)
         if record is None or record.state != "granted":
             raise StoreError(f"approval {request_id} is not open any more; ask again")
+        if record.request.draft.action.args_digest != args_digest:
+            raise StoreError(f"approval {request_id} was given for other arguments; ask again")
+        if self._clock.now() >= record.request.expires_at:
+            raise StoreError(f"approval {request_id} has expired; ask again")
         await tx.delete(RECORD_KIND, str(request_id))
 
-    async def expire_dead(self, tx: LogTransaction, trace_id: UUID, note: str) -> list[tuple[int, Approval]]:
+    async def expire_dead(self, tx: LogTransaction, trace_id: UUID, note: ApprovalNote) -> list[tuple[int, Approval]]:
         """End every open request of a turn that is gone; return the step each was about, and how it ended."""
         ended = []
         for key, raw in await tx.scan(RECORD_KIND):
@@ -139,7 +146,7 @@ class Gateway:
         async with self._log.transaction() as tx:
             for question, request in zip(questions, requests, strict=True):
                 record = ApprovalRecord(request=request, state="pending", step_index=question.step_index)
-                await tx.put(RECORD_KIND, str(request.id), codec.dumps(record))
+                await tx.put(RECORD_KIND, str(request.id), codec.dumps(record, redact=True))
                 await tx.append(
                     ApprovalAsked(
                         trace_id=request.draft.action.trace_id, step_index=question.step_index, request=request
@@ -148,7 +155,8 @@ class Gateway:
 
     async def _collect(
         self, questions: Sequence[Question], requests: Sequence[ApprovalRequest], channel: Channel
-    ) -> dict[UUID, Reply]:
+    ) -> tuple[dict[UUID, Reply], ApprovalNote]:
+        """Return the replies that came, and why others did not."""
         replies: dict[UUID, Reply] = {}
         open_requests = {request.id: request for request in requests}
         cards = [
@@ -160,7 +168,8 @@ class Gateway:
                 await channel.ask(cards, self._submitter(open_requests, replies))
         except TimeoutError:
             channel.notice(Text("no answer within {seconds} s counts as no", {"seconds": self._expiry.total_seconds()}))
-        return replies
+            return replies, "timeout"
+        return replies, "no answer"
 
     def _submitter(
         self, requests: Mapping[UUID, ApprovalRequest], replies: dict[UUID, Reply]
@@ -208,7 +217,7 @@ class Gateway:
             decided_at=self._clock.now(),
         )
 
-    def _unanswered(self, request: ApprovalRequest, note: str) -> Approval:
+    def _unanswered(self, request: ApprovalRequest, note: ApprovalNote) -> Approval:
         return Approval(
             request_id=request.id,
             trace_id=request.draft.action.trace_id,

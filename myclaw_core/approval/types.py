@@ -11,8 +11,9 @@ from attrs import field, frozen
 
 from myclaw_core.types.action import ApprovalRequestDraft
 
-__all__ = ["Approval", "ApprovalCard", "ApprovalRequest", "ApprovalState", "Reply"]
+__all__ = ["Approval", "ApprovalCard", "ApprovalNote", "ApprovalRequest", "ApprovalState", "Reply"]
 
+ApprovalNote = Literal["", "unattended", "no answer", "timeout", "turn ended", "restart"]
 ApprovalState = Literal["pending", "granted", "consumed", "denied", "expired", "revoked"]
 
 
@@ -45,7 +46,7 @@ class Approval:
     Attributes:
         decided_by: The sender that answered, or `core` for expiry, restart and unattended runs.
         scope: `once`, or `batch` when one answer covered several.
-        note: Why, where it was not a person's plain answer (`restart`, `unattended`, `timeout`).
+        note: Why, where it was not a person's plain answer; empty where it was.
     """
 
     request_id: UUID
@@ -54,7 +55,7 @@ class Approval:
     decided_by: str
     decided_at: datetime
     scope: Literal["once", "batch"] = "once"
-    note: str = ""
+    note: ApprovalNote = ""
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 

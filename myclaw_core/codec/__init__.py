@@ -56,13 +56,19 @@ def structure(cls: type[T], value: Any, where: str) -> T:
     return from_json(cls, value, where)
 
 
-def dumps(obj: Any) -> bytes:
+def dumps(obj: Any, *, redact: bool = False) -> bytes:
     """Return `obj` as a stored document: UTF-8 JSON, `schema_version` first, then the fields in their order.
+
+    Args:
+        redact: Whether secrets are masked before it is serialised; not for what must be restored to the byte.
 
     Raises:
         CodecError: It holds something JSON cannot carry (NaN, a lone surrogate, an object of another type).
     """
-    return write(seal_document(unstructure(obj)), type(obj).__name__)
+    from myclaw_core.redact import redact_value
+
+    value = unstructure(obj)
+    return write(seal_document(redact_value(value) if redact else value), type(obj).__name__)
 
 
 def loads(cls: type[T], data: bytes | str, where: str) -> T:

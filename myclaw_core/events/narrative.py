@@ -13,6 +13,7 @@ from myclaw_core.events.types import (
     ApprovalAsked,
     Event,
     ModelCalled,
+    PluginConsent,
     PluginFault,
     StepDecided,
     StepEnded,
@@ -126,13 +127,17 @@ def _(event: TraceClosed) -> list[str]:
 @_lines.register
 def _(event: UndoApplied) -> list[str]:
     state = "undone" if event.reverted else "not undone"
-    detail = f": {event.detail}" if event.detail else ""
-    return [f"step {event.step_index} of {event.original_trace_id} {state}{detail}"]
+    return [f"step {event.step_index} of {event.original_trace_id} {state}", *map(str, event.details)]
 
 
 @_lines.register
 def _(event: PluginFault) -> list[str]:
     return [f"{event.plugin} in {event.hook}: {event.detail}"]
+
+
+@_lines.register
+def _(event: PluginConsent) -> list[str]:
+    return [f"{event.plugin} {event.version} of {event.distribution} {event.change}"]
 
 
 def _json(args: Mapping[str, Any]) -> str:

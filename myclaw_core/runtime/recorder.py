@@ -183,7 +183,7 @@ class TraceRecorder:
         counted = self._rates.count(self.trace.sender, _side_effect_classes(step), self._clock.now())
         async with self._log.transaction() as tx:
             if step.approval_id is not None:
-                await self._gateway.consume(tx, step.approval_id)
+                await self._gateway.consume(tx, step.approval_id, step.args_digest)
             for key, record in counted:
                 await tx.put(RATE_KIND, key, record)
             if undo is not None:
@@ -209,7 +209,7 @@ class TraceRecorder:
         if self.trace.closed_at is None:
             self.trace.closed_at = self._clock.now()
         async with self._log.transaction() as tx:
-            for step_index, approval in await self._gateway.expire_dead(tx, self.trace.id, "the turn ended"):
+            for step_index, approval in await self._gateway.expire_dead(tx, self.trace.id, "turn ended"):
                 self.trace.approvals.append(approval)
                 mark_asked(self.trace, step_index, approval.request_id)
             await close_in(tx, self.trace, signals)

@@ -38,11 +38,11 @@ async def recover(
 ) -> list[ExecutionTrace]:
     """Close every open turn whose process is gone and return the traces.
 
-    A turn whose events cannot be read stays open as evidence and is told to `on_damage`. Open questions of the others end
-    as `expired (restart)`. A step with an intent and no result keeps the state `intent`: its outcome is unknown, it is
-    never run again, and its undo record can still revert it.
+    A turn whose events cannot be read stays open as evidence and is told to `on_damage`. Open questions of the others
+    end as `expired (restart)`. A step with an intent and no result keeps the state `intent`: its outcome is unknown, it
+    is never run again, and its undo record can still revert it.
     """
-    recovered = []
+    recovered: list[ExecutionTrace] = []
     for key, raw in await log.scan(TURN_KIND):
         if is_alive(raw.decode(errors="replace")):
             continue

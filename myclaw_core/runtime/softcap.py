@@ -19,15 +19,15 @@ TURN_ITSELF = -1
 
 
 async def ask_past_soft_cap(
-    services: Services, turn: Turn, channel: Channel, recorder: TraceRecorder, reached: SoftCapReached
+    services: Services, turn: Turn, channel: Channel, recorder: TraceRecorder, reached: SoftCapReached, model: str
 ) -> bool:
     """Ask whether this turn may spend past the soft cap and return the answer; no answer is no."""
     channel.status(Status(phase="waiting"))
-    effect = Effect(kind="cost_spend", scope="models", target=services.config.agent.model, reversibility="irreversible")
+    effect = Effect(kind="cost_spend", scope="models", target=model, reversibility="irreversible")
     action = PlannedAction.from_tool_call(
         tool_name="model",
-        args={"model": services.config.agent.model},
-        args_preview={"model": services.config.agent.model},
+        args={"model": model},
+        args_preview={"model": model},
         effects=(effect,),
         sender=turn.sender,
         trace_id=turn.id,
@@ -48,5 +48,5 @@ async def ask_past_soft_cap(
     if approval.verdict != "granted":
         return False
     async with services.log.transaction() as tx:
-        await services.gateway.consume(tx, approval.request_id)
+        await services.gateway.consume(tx, approval.request_id, action.args_digest)
     return True

@@ -84,7 +84,6 @@ async def _undo_step(
     reverted = await asyncio.to_thread(services.journal.revert, record, force=force)
     now = services.clock.now()
     within = original.closed_at is not None and now - original.closed_at <= UNDO_WINDOW
-    details = "; ".join(str(detail) for detail in reverted.details)
     async with services.log.transaction() as tx:
         first = reverted.reverted and not await _was_undone(tx, key)
         if first:
@@ -97,7 +96,7 @@ async def _undo_step(
                 undo_id=record.id,
                 reverted=first,
                 within_window=within,
-                detail=details,
+                details=tuple(reverted.details),
             )
         )
     return UndoLine(step=step, reverted=reverted.reverted, details=tuple(reverted.details))
