@@ -25,6 +25,7 @@ from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginSet
 from myclaw_core.policy.rates import RATE_KIND
 from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.failover import provider_names
 from myclaw_core.runtime.recovery import recover
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.turn import TurnRunner
@@ -122,19 +123,22 @@ class Agent:
         return tuple(dict.fromkeys((os.path.realpath(self.home.workspace), *configured)))
 
     def require_model(self) -> None:
-        """Check that a model can be called.
+        """Check that every provider that is named is there, and that a model can be called.
 
         Raises:
-            UnavailableError: None can; the line says what to set.
+            UnavailableError: One is not, or none can; the line says what to set.
         """
-        wanted = self.services.config.agent.provider
-        if self.services.provider is None:
-            raise UnavailableError(
-                f"no model: no plugin offers the provider {wanted!r} that [agent] names; see 'myclaw plugins list'"
-            )
-        missing = self.services.provider.missing()
-        if missing is not None:
-            raise UnavailableError(missing)
+        models = self.services.models
+        agent = self.services.config.agent
+        offered = {choice.provider.name for choice in models}
+        for wanted in (agent.provider, *provider_names(agent.failover)):
+            if wanted not in offered:
+                raise UnavailableError(
+                    f"no model: no plugin offers the provider {wanted!r} that [agent] names; see 'myclaw plugins list'"
+                )
+        missing = [choice.provider.missing() for choice in models]
+        if missing[0] is not None and None not in missing:
+            raise UnavailableError(missing[0])
 
     def channel(self, name: str) -> Channel:
         """Return a channel by name.
@@ -247,8 +251,8 @@ class Agent:
         """Let plugins and the provider free what they took; `open` calls it."""
         await self.record_check.stop()
         await self.dispatcher.shutdown()
-        if self.services.provider is not None:
-            await self.services.provider.close()
+        for provider in {id(choice.provider): choice.provider for choice in self.services.models}.values():
+            await provider.close()
         await self.log.checkpoint()
 
 

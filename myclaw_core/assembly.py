@@ -31,6 +31,7 @@ from myclaw_core.policy.never import NEVER_KIND, NeverList
 from myclaw_core.policy.ports import PromotionCheck
 from myclaw_core.policy.rates import RateBook, RateLimits
 from myclaw_core.redact import contains_secret, redact_value
+from myclaw_core.runtime.failover import model_choices
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.tool import Tool
@@ -87,6 +88,7 @@ class Assembly:
     async def services(self, book: TrustBook, record_check: RecordCheck) -> Services:
         """Return what turns work with; a record that cannot be read is told to `record_check`."""
         tools = self.dispatcher.tools()
+        providers = self.dispatcher.models()
         places = self._places()
         ledger = self._ledger()
         rates = self._rates()
@@ -101,7 +103,7 @@ class Assembly:
             policy=policy,
             tools=tools,
             validator=ArgumentValidator(tools),
-            provider=self.dispatcher.models().get(self.config.agent.provider),
+            provider=providers.get(self.config.agent.provider),
             journal=self._journal(),
             outputs=OutputKeeper(self.home.outputs, self.config.limits.output_bytes),
             forbidden=lambda real: places.path(real) is not None,
@@ -109,6 +111,7 @@ class Assembly:
             signals=self._signals,
             record_of=lambda subject: self._record_line(book, subject),
             plugins=self.plugins.active,
+            failover=model_choices(self.config.agent.failover, providers),
         )
 
     async def _policy(

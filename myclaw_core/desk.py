@@ -118,11 +118,11 @@ class SessionDesk:
     async def _status(self, _: str) -> str:
         standing = await self._agent.services.ledger.standing()
         pending = await self._agent.services.gateway.pending()
-        config = self._agent.services.config
+        model, provider = self._answering()
         lines = [
             f"- level: {self._level}",
             f"- folders: {', '.join(_code(display_path(root)) for root in self._roots)}",
-            f"- model: {_code(config.agent.model)} through {_code(config.agent.provider)}",
+            f"- model: {_code(model)} through {_code(provider)}",
             f"- spent today: {standing.spent_eur:.4f} EUR",
             f"- daily budget: asks at {standing.soft_eur:g} EUR, stops at {standing.hard_eur:g} EUR",
             f"- open questions: {len(pending)}",
@@ -132,6 +132,14 @@ class SessionDesk:
             counted = "1 step" if steps == 1 else f"{steps} steps"
             lines.append(f"- last turn: {self._last.outcome}, {counted}, trace `{self._last.id}`")
         return "\n".join(lines)
+
+    def _answering(self) -> tuple[str, str]:
+        """Return model and provider of the last answer in this session, before the first those that are set."""
+        for call in reversed(self._last.model_calls if self._last else ()):
+            if not call.error:
+                return call.model, call.provider
+        agent = self._agent.services.config.agent
+        return agent.model, agent.provider
 
     async def _undo(self, rest: str) -> str:
         lines = await self._agent.undo(self._turn(f"/undo {rest}".strip()), rest)

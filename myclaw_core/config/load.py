@@ -23,6 +23,7 @@ _KIND_WORDS = {
     "list[str]": "a list of texts",
     "list[path]": "a list of paths, each absolute or beginning with ~/",
     "list[host]": "a list of bare host names or addresses, such as 'example.org' (its subdomains are meant too)",
+    "list[model]": "a list of models written PROVIDER:MODEL, such as 'openai:llama3.2'",
 }
 
 
@@ -175,6 +176,8 @@ def _has_kind(key: ConfigKey, value: Any) -> bool:
             return _is_list(value, _is_path)
         case "list[host]":
             return _is_list(value, _is_host)
+        case "list[model]":
+            return _is_list(value, _is_model)
 
 
 def _is_list(value: Any, fits: Callable[[str], bool]) -> bool:
@@ -195,6 +198,12 @@ def _is_host(text: str) -> bool:
         return literal_host(f"[{bare}]" if bare.count(":") > 1 else bare).strip("[]") == bare
     except ValueError:
         return False
+
+
+def _is_model(text: str) -> bool:
+    """Return whether a text names a provider and, after the first colon, one of its models."""
+    provider, _, model = text.partition(":")
+    return all(name and name == name.strip() and name.isprintable() for name in (provider, model))
 
 
 def _range_problem(key: ConfigKey, value: float) -> str | None:

@@ -8,7 +8,7 @@ from attrs import frozen
 
 __all__ = ["ConfigKey", "ConfigSchema", "KeyKind"]
 
-KeyKind = Literal["str", "int", "float", "bool", "list[str]", "list[path]", "list[host]"]
+KeyKind = Literal["str", "int", "float", "bool", "list[str]", "list[path]", "list[host]", "list[model]"]
 
 
 @frozen(kw_only=True)
@@ -18,7 +18,8 @@ class ConfigKey:
     Attributes:
         name: As it is written in the file; with its unit where it has one (`timeout_s`).
         kind: Type of its value; a whole number is a valid `float`, and a list arrives as a tuple. A `path` is absolute
-            or begins with `~`, a `host` is a bare name or address: anything else would silently match nothing.
+            or begins with `~`, a `host` is a bare name or address: anything else would silently match nothing. A
+            `model` is written `PROVIDER:MODEL`.
         default: Value where the file says nothing; `None` where that means something of its own.
         help: One line for the reference.
         choices: The only values of a `str`; any where it is empty.

@@ -52,6 +52,9 @@ class AgentSection:
 
     provider: str = _key("anthropic", "Name of the model provider, as a plugin offers it.")
     model: str = _key("claude-sonnet-5-5", "Model that answers, as the provider names it.")
+    failover: tuple[str, ...] = _key(
+        (), "Models asked in this order where the one above cannot be had, as `PROVIDER:MODEL`.", "list[model]"
+    )
     level: Autonomy = _key("supervised", "Autonomy level a session starts with.", choices=AUTONOMY_LEVELS)  # noqa: RUF009
     max_output_tokens: int = _key(4096, "Most tokens of one answer; bounds what a call can cost.", minimum=1)
     language: str = _key("", "Language of messages, such as `de`; empty takes that of the environment.")

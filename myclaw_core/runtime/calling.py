@@ -12,6 +12,7 @@ from myclaw_core.budget.ledger import BudgetRefusedError, Reservation, SoftCapRe
 from myclaw_core.errors import MyclawError
 from myclaw_core.plugins.contain import one_line
 from myclaw_core.runtime.channel import Channel, Status
+from myclaw_core.runtime.failover import CallFailedError, Lineup, ModelChoice
 from myclaw_core.runtime.model import ModelError, ModelProvider, ModelReply, ModelRequest
 from myclaw_core.runtime.prompt import system_prompt, tool_specs
 from myclaw_core.runtime.received import guarded, received_reply
@@ -45,11 +46,9 @@ class ModelCaller:
         waited_s: Seconds spent waiting for the person's word on the soft cap.
     """
 
-    def __init__(
-        self, services: Services, provider: ModelProvider, turn: Turn, recorder: TraceRecorder, channel: Channel
-    ) -> None:
+    def __init__(self, services: Services, turn: Turn, recorder: TraceRecorder, channel: Channel) -> None:
         self._services = services
-        self._provider = provider
+        self._lineup = Lineup(services.models)
         self._turn = turn
         self._recorder = recorder
         self._channel = channel
@@ -61,7 +60,7 @@ class ModelCaller:
         """Return the model's answer, booked and recorded.
 
         Args:
-            limit_s: Seconds the call may take.
+            limit_s: Seconds the call may take; waiting for the person does not count.
 
         Raises:
             TurnEndedError: It failed for good, or the budget does not allow it.
@@ -69,47 +68,82 @@ class ModelCaller:
         """
         self._channel.status(Status(phase="thinking"))
         self.calls += 1
-        request = self._request(messages)
-        reservation = await self._reserve(request)
-        call = self._begun(request, reservation)
+        due_s = self._worked_s + limit_s
+        while True:
+            try:
+                reply = await self._ask(self._lineup.current, messages, due_s - self._worked_s)
+            except CallFailedError as failed:
+                if self._lineup.go_on(failed):
+                    continue
+                reason = self._lineup.ended(Text("{reason}", {"reason": failed.line}))
+                raise TurnEndedError("failed", reason) from failed
+            except TurnEndedError as ended:
+                raise TurnEndedError(ended.outcome, self._lineup.ended(ended.notice)) from ended
+            if notice := self._lineup.answered(reply.model):
+                self._channel.notice(notice)
+            return reply
+
+    @property
+    def _worked_s(self) -> float:
+        """Return a reading of the clock that stands still while the person is waited for."""
+        return self._services.clock.monotonic() - self.waited_s
+
+    async def _ask(self, choice: ModelChoice, messages: Sequence[Message], limit_s: float) -> ModelReply:
+        """Return the answer of one model; this one call is booked and recorded, whatever becomes of it.
+
+        Raises:
+            CallFailedError: It failed for good.
+            TurnEndedError: The budget does not allow it.
+        """
+        request = self._request(choice.model, messages)
+        reservation = await self._reserve(choice.provider, request)
+        call = self._begun(choice.provider, request, reservation)
+        who = f"the model provider {choice.provider.name!r}"
+        shown: list[str] = []
         started_s = self._services.clock.monotonic()
+
+        def show(chunk: str) -> None:
+            shown.append(chunk)
+            self._channel.text(chunk)
+
         try:
             async with self._services.clock.timeout(limit_s):
-                answer = await guarded(self._who, self._provider.complete(request, self._channel.text))
-            reply = received_reply(answer, self._who)
+                answer = await guarded(who, choice.provider.complete(request, show))
+            reply = received_reply(answer, who)
         except (Exception, asyncio.CancelledError) as error:
-            failed = evolve(call, wall_time_ms=self._ms_since(started_s), error=self._line(error))
+            failed = evolve(call, wall_time_ms=self._ms_since(started_s), error=_line(error, who))
             spent = not isinstance(error, ModelError) or error.may_have_spent
             booking = self._recorder.model_called(failed, None, reservation, None, may_have_spent=spent)
             await asyncio.shield(booking)
             if isinstance(error, asyncio.CancelledError):
                 raise
-            raise TurnEndedError("failed", Text("{reason}", {"reason": failed.error})) from error
+            raise CallFailedError(failed.error, error, has_shown=bool(shown)) from error
+        await self._book(evolve(call, wall_time_ms=self._ms_since(started_s)), reply, reservation)
+        return reply
+
+    async def _book(self, call: ModelCall, reply: ModelReply, reservation: Reservation) -> None:
         done = evolve(
             call,
-            wall_time_ms=self._ms_since(started_s),
             usage=reply.usage or Usage(),
             model=reply.model,
             stop_reason=reply.stop_reason,
         )
         for notice in await self._recorder.model_called(done, reply.message, reservation, reply.usage):
             self._channel.notice(notice)
-        return reply
 
-    def _request(self, messages: Sequence[Message]) -> ModelRequest:
-        agent = self._services.config.agent
+    def _request(self, model: str, messages: Sequence[Message]) -> ModelRequest:
         return ModelRequest(
-            model=agent.model,
+            model=model,
             system=system_prompt(self._turn),
             tools=tool_specs(self._services.tools.values()),
             messages=tuple(messages),
-            max_output_tokens=agent.max_output_tokens,
+            max_output_tokens=self._services.config.agent.max_output_tokens,
         )
 
-    def _begun(self, request: ModelRequest, reservation: Reservation) -> ModelCall:
+    def _begun(self, provider: ModelProvider, request: ModelRequest, reservation: Reservation) -> ModelCall:
         return ModelCall(
             id=reservation.call_id,
-            provider=self._provider.name,
+            provider=provider.name,
             model=request.model,
             purpose="answer",
             tier="frontier",
@@ -120,42 +154,30 @@ class ModelCaller:
             wall_time_ms=0,
         )
 
-    def _line(self, error: BaseException) -> str:
-        """Return one line on why a call failed."""
-        if isinstance(error, asyncio.CancelledError):
-            return "cancelled"
-        if isinstance(error, TimeoutError):
-            return "the model took longer than the turn may last; see wall_s in [limits]"
-        if isinstance(error, MyclawError):
-            return storable_text(str(error))
-        return storable_text(f"{self._who} failed: {one_line(error)}")
-
-    @property
-    def _who(self) -> str:
-        return f"the model provider {self._provider.name!r}"
-
     def _ms_since(self, started_s: float) -> int:
         return round((self._services.clock.monotonic() - started_s) * 1000)
 
-    async def _reserve(self, request: ModelRequest) -> Reservation:
+    async def _reserve(self, provider: ModelProvider, request: ModelRequest) -> Reservation:
         """Set the worst case of a call aside; past the soft cap the person is asked once a turn."""
         try:
-            return await self._try_reserve(request)
+            return await self._try_reserve(provider, request)
         except SoftCapReached as reached:
             before_s = self._services.clock.monotonic()
-            granted = await ask_past_soft_cap(self._services, self._turn, self._channel, self._recorder, reached)
+            granted = await ask_past_soft_cap(
+                self._services, self._turn, self._channel, self._recorder, reached, request.model
+            )
             self.waited_s += self._services.clock.monotonic() - before_s
             if not granted:
                 raise TurnEndedError("budget", reached.text) from reached
             self._past_soft_ok = True
-        return await self._try_reserve(request)
+        return await self._try_reserve(provider, request)
 
-    async def _try_reserve(self, request: ModelRequest) -> Reservation:
+    async def _try_reserve(self, provider: ModelProvider, request: ModelRequest) -> Reservation:
         try:
             return await self._services.ledger.reserve(
                 call_id=self._services.clock.new_id(),
                 model=request.model,
-                free=self._provider.free,
+                free=provider.free,
                 purpose="answer",
                 input_tokens_bound=_token_bound(request),
                 max_output_tokens=request.max_output_tokens,
@@ -163,6 +185,17 @@ class ModelCaller:
             )
         except BudgetRefusedError as refused:
             raise TurnEndedError("budget", refused.text) from refused
+
+
+def _line(error: BaseException, who: str) -> str:
+    """Return one line on why a call failed."""
+    if isinstance(error, asyncio.CancelledError):
+        return "cancelled"
+    if isinstance(error, TimeoutError):
+        return "the model took longer than the turn may last; see wall_s in [limits]"
+    if isinstance(error, MyclawError):
+        return storable_text(str(error))
+    return storable_text(f"{who} failed: {one_line(error)}")
 
 
 def _token_bound(request: ModelRequest) -> int:

@@ -14,6 +14,7 @@ from myclaw_core.events.log import EventLog
 from myclaw_core.net.access import PinnedNetwork
 from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.rates import RateBook
+from myclaw_core.runtime.failover import ModelChoice
 from myclaw_core.runtime.model import ModelProvider
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.recorder import TraceRecorder
@@ -34,6 +35,8 @@ class Services:
 
     Attributes:
         tools: Registry by name.
+        provider: Reaches the model of `[agent]`; `None` where no plugin offers it.
+        failover: The models to ask where that one cannot be had.
         forbidden: Whether a real path may never be touched.
         network: Makes the network access of one call from its judged effects.
         signals: What a finished trace says about its subjects.
@@ -58,6 +61,14 @@ class Services:
     signals: Callable[[ExecutionTrace], Sequence[TraceSignals]]
     record_of: Callable[[TrustSubject], str]
     plugins: Sequence[PluginVersion]
+    failover: tuple[ModelChoice, ...] = ()
+
+    @property
+    def models(self) -> tuple[ModelChoice, ...]:
+        """Return every model that turns may ask, in their order."""
+        if self.provider is None:
+            return self.failover
+        return (ModelChoice(provider=self.provider, model=self.config.agent.model), *self.failover)
 
     def recorder(self, trace: ExecutionTrace) -> TraceRecorder:
         """Return what books one new trace."""

@@ -46,7 +46,7 @@ class TurnRunner:
         self._steps = StepRunner(services, turn, self._recorder, channel)
         self._messages = trim_history(list(history))
         self._had_history = bool(self._messages)
-        self._caller = ModelCaller(services, services.provider, turn, self._recorder, channel)
+        self._caller = ModelCaller(services, turn, self._recorder, channel)
         self._invalid_rounds = 0
 
     @property
