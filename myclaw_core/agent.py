@@ -13,11 +13,10 @@ from attrs import evolve, field, frozen
 
 from myclaw_core.assembly import Assembly
 from myclaw_core.clock import Clock, SystemClock
-from myclaw_core.compose import configured_dispatcher, load_plugins
+from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import MyclawError, UnavailableError
 from myclaw_core.events.check import RecordCheck
-from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
 from myclaw_core.net.access import Lookup, system_lookup
@@ -86,15 +85,11 @@ class Agent:
         clock = clock or SystemClock()
         plugins = plugins or load_plugins(home)
         dispatcher, config = configured_dispatcher(home, plugins, clock, faults.append)
-        home.create()
-        key = load_or_create_key(home.keys / "events.key")
-        log = EventLog(dispatcher.store("events", config.slots.events), key, clock, anchor=home.state / "events.head")
-        assembly = Assembly(
-            home=home, clock=clock, config=config, plugins=plugins, dispatcher=dispatcher, log=log, lookup=lookup
-        )
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(log.close)
-            await log.open()
+            log = await stack.enter_async_context(open_log(home, dispatcher, config, clock))
+            assembly = Assembly(
+                home=home, clock=clock, config=config, dispatcher=dispatcher, log=log, lookup=lookup
+            )
             book = assembly.book()
             stack.push_async_callback(book.close)
             await book.open()
@@ -106,7 +101,7 @@ class Agent:
                 log=log,
                 book=book,
                 dispatcher=dispatcher,
-                plugins=plugins,
+                plugins=dispatcher.plugins,
                 channels=dispatcher.channels(),
                 follower=TrustFollower(log, book),
                 record_check=record_check,
@@ -229,11 +224,11 @@ class Agent:
         if not self.book.sound:
             msgid = "the trust record does not check out: {problem}; every action asks, nothing was changed"
             self.notices.append(Text(msgid, {"problem": str(self.book.problem)}))
-        self.faults.extend(
-            PluginFault(plugin=report.name, hook="load", detail=f"{report.error}; {report.hint}")
-            for report in self.plugins.reports
-            if report.state == "failed"
-        )
+        for report in self.plugins.unloadable:
+            why = f"{report.error}; {report.hint}"
+            self.faults.append(PluginFault(plugin=report.name, hook="load", detail=why))
+            msgid = "the plugin {plugin} is not loaded: {problem}"
+            self.notices.append(Text(msgid, {"plugin": report.name, "problem": why}))
         await self.dispatcher.startup()
         await self._record_faults()
 

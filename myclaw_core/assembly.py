@@ -24,7 +24,6 @@ from myclaw_core.events.log import EventLog
 from myclaw_core.files.resolve import display_path
 from myclaw_core.net.access import Lookup, PinnedNetwork
 from myclaw_core.paths import Home
-from myclaw_core.plugins import PluginSet
 from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.never import NEVER_KIND, NeverList
@@ -69,7 +68,6 @@ class Assembly:
     home: Home
     clock: Clock
     config: Config
-    plugins: PluginSet
     dispatcher: Dispatcher
     log: EventLog
     lookup: Lookup
@@ -110,7 +108,7 @@ class Assembly:
             network=lambda effects: PinnedNetwork(effects=effects, forbidden=places.address, lookup=self.lookup),
             signals=self._signals,
             record_of=lambda subject: self._record_line(book, subject),
-            plugins=self.plugins.active,
+            plugins=self.dispatcher.plugins.active,
             failover=model_choices(self.config.agent.failover, providers),
         )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from myclaw_core.clock import Clock
 from myclaw_core.config import Config, disabled_plugins, load_config
@@ -10,19 +12,43 @@ from myclaw_core.dispatch import Dispatcher
 from myclaw_core.events.types import PluginFault
 from myclaw_core.host import Host
 from myclaw_core.paths import Home
-from myclaw_core.plugins import PluginSet
+from myclaw_core.plugins import ConsentBook, PluginSet
 from myclaw_core.plugins import load_plugins as load_installed
 
-__all__ = ["configured_dispatcher", "load_plugins"]
+if TYPE_CHECKING:
+    from myclaw_core.events.log import EventLog
+
+__all__ = ["configured_dispatcher", "load_plugins", "open_log"]
 
 
 def load_plugins(home: Home) -> PluginSet:
-    """Return the installed plugins, those that the configuration leaves on loaded.
+    """Return the installed plugins, loaded where the configuration leaves them on and the person agreed to them.
 
     Raises:
         ConfigError: The configuration cannot be read.
     """
-    return load_installed(disabled_plugins(home.config_file))
+    return load_installed(disabled_plugins(home.config_file), consult=ConsentBook(home).objection)
+
+
+@asynccontextmanager
+async def open_log(home: Home, dispatcher: Dispatcher, config: Config, clock: Clock) -> AsyncIterator[EventLog]:
+    """Open the event log and close it at the end.
+
+    Raises:
+        UnavailableError: No plugin keeps it.
+        StoreError: It cannot be opened.
+    """
+    from myclaw_core.events.keys import load_or_create_key
+    from myclaw_core.events.log import EventLog
+
+    home.create()
+    key = load_or_create_key(home.keys / "events.key")
+    log = EventLog(dispatcher.store("events", config.slots.events), key, clock, anchor=home.state / "events.head")
+    try:
+        await log.open()
+        yield log
+    finally:
+        await log.close()
 
 
 def configured_dispatcher(

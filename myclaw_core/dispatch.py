@@ -5,7 +5,7 @@ Implementations are called in the order in which plugins were registered; `tryfi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from uuid import UUID
@@ -83,9 +83,17 @@ class Dispatcher:
             for hook in HOOK_MODES
         }
 
+    @property
+    def plugins(self) -> PluginSet:
+        """Return the plugins as they stand: one that offered what it did not declare has failed meanwhile."""
+        return self._plugins
+
     def config(self) -> tuple[ConfigSchema, ...]:
-        """Return the sections of the plugins (`myclaw_config`)."""
-        return tuple(schema for _, schema in self._collect("myclaw_config", read.read_schema))
+        """Return the sections of the plugins (`myclaw_config`); one that was not declared fails its plugin."""
+        schemas = list(self._collect("myclaw_config", read.read_schema))
+        return tuple(
+            schema for plugin, schema in schemas if self._declared(plugin, "config", "the section", [schema.section])
+        )
 
     async def startup(self) -> None:
         """Let plugins prepare themselves (`myclaw_startup`)."""
@@ -115,11 +123,14 @@ class Dispatcher:
         return {name: model for name, (_, model) in self._offers("myclaw_models", read.model_problem).items()}
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the tools by name, each with its plugin and version filled in (`myclaw_tools`)."""
+        """Return the tools by name, each with its plugin and version filled in (`myclaw_tools`).
+
+        A tool that its plugin did not declare fails the plugin.
+        """
         versions = {report.name: report.version for report in self._plugins.reports}
         return {
             name: evolve(tool, plugin=plugin, version=versions[plugin])
-            for name, (plugin, tool) in self._offers("myclaw_tools", read.tool_problem).items()
+            for name, (plugin, tool) in self._offers("myclaw_tools", read.tool_problem, "tools").items()
         }
 
     def channels(self) -> Mapping[str, Channel]:
@@ -229,10 +240,15 @@ class Dispatcher:
 
     # What they share.
 
-    def _offers(self, hook: str, problem_of: Callable[[Any], str | None]) -> dict[str, tuple[str, Any]]:
+    def _offers(
+        self, hook: str, problem_of: Callable[[Any], str | None], declared_as: str = ""
+    ) -> dict[str, tuple[str, Any]]:
         """Return plugin and thing by the thing's name; the first to offer a name keeps it."""
         taken: dict[str, tuple[str, Any]] = {}
         for plugin, offers in self._collect(hook, lambda answer, _plugin: read.read_offers(answer, problem_of)):
+            names = [name for name, _ in offers.good]
+            if declared_as and not self._declared(plugin, declared_as, "the tool", names):
+                continue
             for problem in offers.problems:
                 self._tell(plugin, hook, f"{problem}; it is left out, install another version of the plugin")
             for name, thing in offers.good:
@@ -242,6 +258,23 @@ class Dispatcher:
                 else:
                     taken[name] = (plugin, thing)
         return taken
+
+    def _declared(self, plugin: str, key: str, what: str, names: Sequence[str]) -> bool:
+        """Return whether the plugin declared all `names` in its `plugin.toml`; else it fails and is called no more."""
+        manifest = self._plugins.manifests.get(plugin)
+        extra = [] if manifest is None else sorted(set(names) - set(getattr(manifest, key)))
+        if not extra:
+            return True
+        error = PluginError(
+            f"it offers {what} {extra[0]}, which its plugin.toml does not declare",
+            "install it again, or ask its author",
+        )
+        self._plugins = self._plugins.without(plugin, error)
+        self._implementations = {
+            hook: tuple(each for each in implementations if each.plugin_name != plugin)
+            for hook, implementations in self._implementations.items()
+        }
+        return False
 
     def _call(self, implementation: HookImpl, reader: Reader[T], arguments: Mapping[str, Any]) -> T:
         values = self._values(implementation, arguments)

@@ -179,7 +179,7 @@ def myclaw_threshold(effect_class: str, reversibility: Reversibility, workspace:
 
 
 @hookspec
-async def myclaw_check(action: PlannedAction, trace: ExecutionTrace) -> Finding | None:
+async def myclaw_check(action: PlannedAction, trace: ExecutionTrace, host: Host) -> Finding | None:
     """Object to an action.
 
     Called for every action together with the constitution. Mode: gate; sync or async. It can only tighten: the
@@ -188,6 +188,7 @@ async def myclaw_check(action: PlannedAction, trace: ExecutionTrace) -> Finding 
     Args:
         action: What is about to happen; read only.
         trace: The trace so far; read only.
+        host: The plugin's own services.
 
     Returns:
         A finding, or `None` where there is nothing to object to.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+import sys
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -63,3 +66,50 @@ def make_desk(clock: FakeClock) -> MakeDesk:
         return SessionDesk(agent, channel or RecordingChannel(clock), **(settings | options))
 
     return made
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
+    """Return a function that puts a distribution with one plugin first on the path, as an installer would."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(site)
+    before = set(sys.modules)
+
+    def run(
+        name: str,
+        distribution: str,
+        body: str = "",
+        *,
+        manifest: str | None = 'name = "{name}"\nsummary = "A test."\nhooks = ["myclaw_config"]\n',
+        leave: str = "",
+        value: str = "",
+    ) -> Path:
+        package = f"fake_{distribution}".replace("-", "_")
+        info = site / f"{distribution.replace('-', '_')}-1.2.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n")
+        (info / "entry_points.txt").write_text(f"[myclaw.plugins]\n{name} = {value or package + '.plugin'}\n")
+        if leave != "metadata":
+            (site / package).mkdir()
+            (site / package / "__init__.py").write_text("")
+            (site / package / "plugin.py").write_text(f"from myclaw_core import hookimpl\n{body}\n")
+            if manifest is not None:
+                (site / package / "plugin.toml").write_text(manifest.format(name=name))
+        _record(site, info, site / package)
+        return site / package
+
+    yield run
+    for module in set(sys.modules) - before:
+        if module.startswith("fake_"):
+            del sys.modules[module]
+
+
+def _record(site: Path, *folders: Path) -> None:
+    """Write the RECORD of a distribution that consists of two folders."""
+    rows = []
+    for path in (path for folder in folders if folder.exists() for path in sorted(folder.iterdir())):
+        digest = urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).decode().rstrip("=")
+        rows.append(f"{path.relative_to(site)},sha256={digest},{path.stat().st_size}\n")
+    record = folders[0] / "RECORD"
+    record.write_text("".join([*rows, f"{record.relative_to(site)},,\n"]))

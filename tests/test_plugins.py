@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -18,42 +18,7 @@ from myclaw_core.plugins.find import _one_edit_apart
 Install = Callable[..., Path]
 
 MANIFEST = 'name = "{name}"\nsummary = "A test."\nhooks = ["myclaw_config"]\n'
-
-
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Return a function that puts a distribution with one plugin first on the path."""
-    site = tmp_path / "site"
-    site.mkdir()
-    monkeypatch.syspath_prepend(site)
-    before = set(sys.modules)
-
-    def run(
-        name: str,
-        distribution: str,
-        body: str = "",
-        *,
-        manifest: str | None = MANIFEST,
-        leave: str = "",
-        value: str = "",
-    ) -> Path:
-        package = f"fake_{distribution}".replace("-", "_")
-        info = site / f"{distribution.replace('-', '_')}-1.2.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n")
-        (info / "entry_points.txt").write_text(f"[myclaw.plugins]\n{name} = {value or package + '.plugin'}\n")
-        if leave != "metadata":
-            (site / package).mkdir()
-            (site / package / "__init__.py").write_text("")
-            (site / package / "plugin.py").write_text(f"from myclaw_core import hookimpl\n{body}\n")
-            if manifest is not None:
-                (site / package / "plugin.toml").write_text(manifest.format(name=name))
-        return site / package
-
-    yield run
-    for module in set(sys.modules) - before:
-        if module.startswith("fake_"):
-            del sys.modules[module]
+GOOD = "name = 'files'\nsummary = 'A test.'\nhooks = []\n"
 
 
 def state_of(name: str, plugins: PluginSet) -> PluginReport:
@@ -148,11 +113,14 @@ def test_a_plugin_whose_hooks_do_not_fit_is_refused_whole(install: Install, body
     ("manifest", "error"),
     [
         (None, "its package fake_myclaw_files has no plugin.toml"),
-        ("name = 'other'", "its plugin.toml does not name it 'files'"),
         ("name = ", "its plugin.toml cannot be read"),
-        ("name = 'files'\nhooks = 3", "its plugin.toml: hooks must be a list of texts"),
-        ("name = 'files'\nsummary = 3", "its plugin.toml: summary must be text"),
-        ("name = 'files'\nhoks = []", "its plugin.toml has an unknown key 'hoks'"),
+        ("summary = 'x'", "its plugin.toml lacks name and hooks"),
+        (GOOD.replace("files", "other"), "its plugin.toml does not name it 'files'"),
+        (GOOD.replace("[]", "3"), "its plugin.toml must hold hooks as a list of texts"),
+        (GOOD + 'tools = ["\\u001b[2J"]', "its plugin.toml must hold tools as a list of texts"),
+        (GOOD.replace("'A test.'", "3"), "its plugin.toml must have a summary of one line"),
+        (GOOD.replace("A test.", ""), "its plugin.toml must have a summary of one line"),
+        (GOOD + "hoks = []", "its plugin.toml has an unknown key 'hoks'"),
     ],
 )
 def test_a_plugin_with_a_bad_manifest_fails_without_being_imported(
@@ -164,6 +132,7 @@ def test_a_plugin_with_a_bad_manifest_fails_without_being_imported(
 
     assert state_of("files", plugins).state == "failed"
     assert state_of("files", plugins).error.startswith(error)
+    assert state_of("files", plugins).hint
     assert "fake_myclaw_files.plugin" not in sys.modules
 
 

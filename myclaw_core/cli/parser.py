@@ -98,13 +98,20 @@ def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    plugins = commands.add_parser("plugins", help="list: what is installed and in which state")
+    plugins = commands.add_parser("plugins", help="list, enable, disable: what is installed and in which state")
     _add_json(plugins)
     plugins.set_defaults(command="plugins list")
     verbs = plugins.add_subparsers(metavar="VERB")
     listing = verbs.add_parser("list", help="every plugin with its state and what to do")
     _add_json(listing)
     listing.set_defaults(command="plugins list")
+    enable = verbs.add_parser("enable", help="show what a plugin declares, ask, and let it run")
+    enable.add_argument("name", help="the plugin, as the list names it")
+    enable.add_argument("--yes", action="store_true", help="agree without being asked")
+    enable.set_defaults(command="plugins enable")
+    disable = verbs.add_parser("disable", help="let nothing of a plugin run any more")
+    disable.add_argument("name", help="the plugin, as the list names it")
+    disable.set_defaults(command="plugins disable")
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from myclaw_core.files.visible import visible
+
 if TYPE_CHECKING:
+    from myclaw_core.paths import Home
     from myclaw_core.plugins import PluginReport
 
 __all__ = ["run"]
@@ -17,18 +20,32 @@ _ROW = "{:<12}  {:<18}  {:<8}  {:<7}  {}"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the plugins; 1 where one failed or is missing."""
+    """Print the plugins; 1 where something is wrong with one."""
     from attrs import asdict
 
-    from myclaw_core.compose import load_plugins
     from myclaw_core.paths import Home
 
-    plugins = load_plugins(Home.find())
+    reports = _reports(Home.find())
     if args.json:
-        print(json.dumps([asdict(report) for report in plugins.reports], ensure_ascii=False, indent=2))
+        print(json.dumps([asdict(report) for report in reports], ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_table(plugins.reports)))
-    return 1 if any(report.state in {"failed", "missing"} for report in plugins.reports) else 0
+        print("\n".join(_table(reports)))
+    return 1 if any(report.error for report in reports) else 0
+
+
+def _reports(home: Home) -> Sequence[PluginReport]:
+    """Return the reports after plugins were loaded and asked for what they must have declared."""
+    from myclaw_core.clock import SystemClock
+    from myclaw_core.compose import configured_dispatcher, load_plugins
+    from myclaw_core.errors import ConfigError
+
+    plugins = load_plugins(home)
+    try:
+        dispatcher, _ = configured_dispatcher(home, plugins, SystemClock(), lambda _fault: None)
+    except ConfigError:  # every other command says so; this one shows what there is
+        return plugins.reports
+    dispatcher.tools()
+    return dispatcher.plugins.reports
 
 
 def _table(reports: Sequence[PluginReport]) -> Iterator[str]:
@@ -38,5 +55,6 @@ def _table(reports: Sequence[PluginReport]) -> Iterator[str]:
         return
     yield _ROW.format("name", "distribution", "version", "state", "hooks")
     for report in reports:
-        yield _ROW.format(report.name, report.distribution, report.version, report.state, ", ".join(report.hooks))
-        yield from (f"{'':<14}{line}" for line in (report.error, report.hint) if line)
+        row = _ROW.format(report.name, report.distribution, report.version, report.state, ", ".join(report.hooks))
+        yield visible(row)
+        yield from (f"{'':<14}{line}" for line in map(visible, (report.error, report.hint)) if line)

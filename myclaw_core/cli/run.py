@@ -68,6 +68,10 @@ def _dispatch(args: argparse.Namespace) -> int:
         from myclaw_core.cli import audit
 
         return audit.run(args)
+    if command in {"plugins enable", "plugins disable"}:
+        from myclaw_core.cli import plugin_switch
+
+        return plugin_switch.run(args)
     from myclaw_core.cli import plugins
 
     return plugins.run(args)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from attrs import field, frozen
@@ -11,6 +11,7 @@ from attrs import field, frozen
 from myclaw_core.approval.types import Approval, ApprovalRequest
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, ModelCall, PluginVersion, Turn
 from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.text import Text
 from myclaw_core.undo.types import UndoRecord
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ApprovalAsked",
     "Event",
     "ModelCalled",
+    "PluginConsent",
     "PluginFault",
     "StepDecided",
     "StepEnded",
@@ -117,7 +119,7 @@ class UndoApplied:
         original_trace_id: The trace whose step was reverted.
         reverted: Whether the step is now undone.
         within_window: Whether it counts for trust (10 minutes after the original closed).
-        detail: One line.
+        details: One line on each path that was restored or is in the way.
     """
 
     trace_id: UUID
@@ -126,7 +128,7 @@ class UndoApplied:
     undo_id: UUID
     reverted: bool
     within_window: bool
-    detail: str
+    details: tuple[Text, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -142,6 +144,23 @@ class PluginFault:
     plugin: str
     hook: str
     detail: str
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class PluginConsent:
+    """The person switched a plugin on or off.
+
+    Attributes:
+        digest: Fingerprint of the files they agreed to; empty for the plugins of this repository.
+    """
+
+    plugin: str
+    distribution: str
+    version: str
+    change: Literal["enabled", "disabled"]
+    digest: str = ""
     trace_id: UUID | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
@@ -166,5 +185,6 @@ Event = (
     | TraceClosed
     | UndoApplied
     | PluginFault
+    | PluginConsent
     | UnknownEvent
 )

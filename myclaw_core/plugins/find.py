@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib.metadata import Distribution, EntryPoint, distributions
 from types import MappingProxyType
 
-from attrs import frozen
+from attrs import field, frozen
 
 from myclaw_core.plugins.contain import PluginError
-from myclaw_core.plugins.manifest import Manifest, read_manifest
-from myclaw_core.plugins.report import PluginReport, State
+from myclaw_core.plugins.installed import Fingerprint, fingerprint
+from myclaw_core.plugins.manifest import Manifest, package_folders, read_manifest
+from myclaw_core.plugins.report import Objection, PluginReport, State, not_asked
 
-__all__ = ["FIRST_PARTY", "GROUP", "FoundPlugin", "check_plugins", "find_plugins"]
+__all__ = [
+    "FIRST_PARTY",
+    "GROUP",
+    "Consult",
+    "FoundPlugin",
+    "check_plugins",
+    "find_plugins",
+    "name_warning",
+    "nobody_agreed",
+    "refusal",
+]
 
 GROUP = "myclaw.plugins"
 
@@ -31,12 +42,14 @@ class FoundPlugin:
 
     Attributes:
         entry_point: Where its module is.
+        source: The metadata of its distribution.
         manifest: What it declares; `None` where that could not be read.
         error: Why it could not be read.
         hint: What to do about that.
     """
 
     entry_point: EntryPoint
+    source: Distribution = field(repr=False, eq=False)
     distribution: str
     version: str
     manifest: Manifest | None = None
@@ -47,6 +60,14 @@ class FoundPlugin:
     def name(self) -> str:
         """Return the plugin's name."""
         return self.entry_point.name
+
+    def fingerprint(self) -> Fingerprint:
+        """Return one value over its installed files; nothing is imported.
+
+        Raises:
+            PluginError: They cannot be listed.
+        """
+        return fingerprint(self.source, package_folders(self.entry_point.value))
 
     def report(self, state: State, error: str = "", hint: str = "") -> PluginReport:
         """Return the line about it in the list of plugins, with the hooks it declares."""
@@ -61,6 +82,15 @@ class FoundPlugin:
         )
 
 
+Consult = Callable[[FoundPlugin], Objection | None]
+"""Says what stands against importing a plugin of somebody else; `None` where the person agreed to it."""
+
+
+def nobody_agreed(plugin: FoundPlugin) -> Objection | None:
+    """Object to every plugin of somebody else."""
+    return not_asked(plugin.name)
+
+
 def find_plugins() -> tuple[FoundPlugin, ...]:
     """Return every plugin that is installed, by name and distribution, read fresh from the metadata."""
     found = [
@@ -70,7 +100,10 @@ def find_plugins() -> tuple[FoundPlugin, ...]:
 
 
 def check_plugins(
-    found: Sequence[FoundPlugin], disabled: Collection[str] = (), only: Collection[str] | None = None
+    found: Sequence[FoundPlugin],
+    disabled: Collection[str] = (),
+    only: Collection[str] | None = None,
+    consult: Consult = nobody_agreed,
 ) -> tuple[list[FoundPlugin], list[PluginReport]]:
     """Return what may be imported, and a report on everything else.
 
@@ -78,11 +111,12 @@ def check_plugins(
         found: What is installed.
         disabled: Names that `[plugins] disabled` lists.
         only: The only names to load; `None` for no such limit.
+        consult: Asked about each plugin that is not of this repository.
     """
     enabled: list[FoundPlugin] = []
     reports: list[PluginReport] = []
     for plugin in found:
-        report = _refusal(plugin, found) or _reason_off(plugin, found, disabled, only)
+        report = refusal(plugin, found) or _reason_off(plugin, found, disabled, only, consult)
         if report:
             reports.append(report)
         else:
@@ -116,6 +150,7 @@ def _found(entry_point: EntryPoint, distribution: Distribution) -> FoundPlugin:
         error, hint = str(problem), problem.hint
     return FoundPlugin(
         entry_point=entry_point,
+        source=distribution,
         distribution=_name(distribution),
         version=_metadata(distribution, "Version"),
         manifest=manifest,
@@ -124,7 +159,7 @@ def _found(entry_point: EntryPoint, distribution: Distribution) -> FoundPlugin:
     )
 
 
-def _refusal(plugin: FoundPlugin, found: Iterable[FoundPlugin]) -> PluginReport | None:
+def refusal(plugin: FoundPlugin, found: Iterable[FoundPlugin]) -> PluginReport | None:
     """Return a report where it is not clear whose the name is; this holds whether it is enabled or not."""
     owners = sorted({other.distribution for other in found if other.name == plugin.name})
     times = sum(other.name == plugin.name for other in found)
@@ -139,19 +174,23 @@ def _refusal(plugin: FoundPlugin, found: Iterable[FoundPlugin]) -> PluginReport 
 
 
 def _reason_off(
-    plugin: FoundPlugin, found: Iterable[FoundPlugin], disabled: Collection[str], only: Collection[str] | None
+    plugin: FoundPlugin,
+    found: Iterable[FoundPlugin],
+    disabled: Collection[str],
+    only: Collection[str] | None,
+    consult: Consult,
 ) -> PluginReport | None:
     """Return a report where a plugin is not to be loaded, or cannot be."""
     if only is not None and plugin.name not in only:
         return plugin.report("off", hint="MYCLAW_PLUGINS leaves it out")
     if plugin.name in disabled:
-        return plugin.report("off", hint="remove it from [plugins] disabled to load it")
-    if plugin.name not in FIRST_PARTY:
-        return plugin.report(
-            "new", plugin.error, f"not yet enabled, nothing of it was run{_warning(plugin.name, found)}"
-        )
+        return plugin.report("off", hint=f"'myclaw plugins enable {plugin.name}' takes it off [plugins] disabled")
     if plugin.error:
         return plugin.report("failed", plugin.error, plugin.hint)
+    objection = None if plugin.name in FIRST_PARTY else consult(plugin)
+    if objection:
+        warning = name_warning(plugin.name, found)
+        return plugin.report("new", objection.error, f"{objection.hint}; {warning}" if warning else objection.hint)
     return None
 
 
@@ -177,10 +216,11 @@ def _stranger(name: str, owners: Sequence[str]) -> str:
     return " and ".join(strangers) if name in FIRST_PARTY and strangers else "all but one of them"
 
 
-def _warning(name: str, found: Iterable[FoundPlugin]) -> str:
+def name_warning(name: str, found: Iterable[FoundPlugin]) -> str:
+    """Return a warning where a name can be mistaken for another one; empty where not."""
     others = {*FIRST_PARTY, *(plugin.name for plugin in found)} - {name}
     near = sorted(other for other in others if _one_edit_apart(name, other))
-    return f"; WARNING: the name is almost {near[0]!r}, check that it is the one you want" if near else ""
+    return f"WARNING: the name is almost {near[0]!r}, check that it is the one you want" if near else ""
 
 
 def _one_edit_apart(first: str, second: str) -> bool:

@@ -9,13 +9,14 @@ from functools import partial
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from pluggy import HookImpl, PluginManager, PluginValidationError
 from stevedore.named import NamedExtensionManager
 
 from myclaw_core import hookspecs
 from myclaw_core.plugins.contain import PluginError, contained, one_line
-from myclaw_core.plugins.find import GROUP, FoundPlugin, check_plugins, find_plugins
+from myclaw_core.plugins.find import GROUP, Consult, FoundPlugin, check_plugins, find_plugins, nobody_agreed
+from myclaw_core.plugins.manifest import Manifest
 from myclaw_core.plugins.report import PluginReport
 from myclaw_core.runtime.types import PluginVersion
 
@@ -31,10 +32,12 @@ class PluginSet:
     Attributes:
         reports: All of them by name, also those that are not on.
         manager: Holds the hook implementations of those that are on; only `dispatch.py` calls them.
+        manifests: What they declare; a plugin that is not named may offer anything.
     """
 
     reports: tuple[PluginReport, ...]
     manager: PluginManager
+    manifests: Mapping[str, Manifest] = field(factory=dict)
 
     @classmethod
     def of(cls, modules: Mapping[str, object], version: str = "0") -> PluginSet:
@@ -51,10 +54,20 @@ class PluginSet:
             reports.append(_registered(manager, report, module, None))
         return cls(reports=tuple(reports), manager=manager)
 
+    def without(self, name: str, error: PluginError) -> PluginSet:
+        """Return this set with one plugin failed; its hooks must not be called any more."""
+        reports = (_failed(one, error) if one.name == name else one for one in self.reports)
+        return evolve(self, reports=tuple(reports))
+
     @property
     def active(self) -> tuple[PluginVersion, ...]:
         """Return the plugins that are on, for the trace."""
         return tuple(PluginVersion(name=one.name, version=one.version) for one in self.reports if one.state == "on")
+
+    @property
+    def unloadable(self) -> tuple[PluginReport, ...]:
+        """Return those that the person wants to run and that do not: failed, or changed since they agreed."""
+        return tuple(one for one in self.reports if one.state == "failed" or (one.state == "new" and one.error))
 
     @property
     def idle(self) -> frozenset[str]:
@@ -62,16 +75,21 @@ class PluginSet:
         return frozenset(one.name for one in self.reports if one.state in ("off", "new", "failed"))
 
 
-def load_plugins(disabled: Collection[str] = (), environ: Mapping[str, str] | None = None) -> PluginSet:
+def load_plugins(
+    disabled: Collection[str] = (),
+    environ: Mapping[str, str] | None = None,
+    consult: Consult = nobody_agreed,
+) -> PluginSet:
     """Find, check, import and register what is installed; whatever goes wrong is in the reports.
 
     Args:
         disabled: Names that `[plugins] disabled` lists.
         environ: Where `MYCLAW_PLUGINS` may name the only plugins to load, parted by commas.
+        consult: Says which plugins of others the person agreed to.
     """
     only = (os.environ if environ is None else environ).get("MYCLAW_PLUGINS")
     names = None if only is None else frozenset(name.strip() for name in only.split(",") if name.strip())
-    enabled, reports = check_plugins(find_plugins(), disabled, names)
+    enabled, reports = check_plugins(find_plugins(), disabled, names, consult)
     manager = new_manager()
     loaded = _Loader(enabled)
     for plugin in enabled:
@@ -81,7 +99,11 @@ def load_plugins(disabled: Collection[str] = (), environ: Mapping[str, str] | No
             reports.append(_registered(manager, report, loaded.modules[plugin.name], declared))
         else:
             reports.append(_failed(report, loaded.errors[plugin.name]))
-    return PluginSet(reports=tuple(sorted(reports, key=lambda one: (one.name, one.distribution))), manager=manager)
+    return PluginSet(
+        reports=tuple(sorted(reports, key=lambda one: (one.name, one.distribution))),
+        manager=manager,
+        manifests={plugin.name: plugin.manifest for plugin in enabled if plugin.manifest},
+    )
 
 
 def new_manager() -> PluginManager:

@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import fields, frozen
+from attrs import NOTHING, fields, frozen
 
 from myclaw_core.plugins.contain import PluginError, one_line
 
-__all__ = ["Manifest", "read_manifest"]
+__all__ = ["Manifest", "package_folders", "read_manifest"]
+
+_ASK = "ask its author for a version with a valid one"
+_SUMMARY_CHARS = 200
 
 
 @frozen(kw_only=True)
@@ -22,7 +25,7 @@ class Manifest:
 
     Attributes:
         name: The same as its entry point's.
-        summary: One line for people.
+        summary: One line for people, at most 200 characters.
         hooks: Every hook it implements; it may implement fewer, never more.
         tools: Names of the tools it offers.
         commands: Names of the commands it adds.
@@ -31,8 +34,8 @@ class Manifest:
     """
 
     name: str
-    summary: str = ""
-    hooks: tuple[str, ...] = ()
+    summary: str
+    hooks: tuple[str, ...]
     tools: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
@@ -45,16 +48,20 @@ def read_manifest(name: str, value: str) -> Manifest:
     Raises:
         PluginError: The package or the file is missing, or the file is not valid or another plugin's.
     """
-    package = re.split(r"[^\w]", value.strip(), maxsplit=1)[0]
-    for folder in _folders(package):
+    for folder in package_folders(value):
         path = Path(folder) / "plugin.toml"
         if path.is_file():
             return _parse(name, _read(path))
-    raise PluginError(f"its package {package} has no plugin.toml", "ask its author for a version with that file")
+    raise PluginError(f"its package {_package(value)} has no plugin.toml", _ASK)
 
 
-def _folders(package: str) -> list[str]:
-    """Return the folders of a top-level package; looking for those of a sub-package would import its parent."""
+def package_folders(value: str) -> list[str]:
+    """Return the folders of the top package of an entry point; looking for a sub-package would import its parent.
+
+    Raises:
+        PluginError: There is no such package.
+    """
+    package = _package(value)
     try:
         spec = importlib.util.find_spec(package)
     except Exception as error:  # an import hook of somebody else, or a module without a spec
@@ -66,6 +73,10 @@ def _folders(package: str) -> list[str]:
     return list(spec.submodule_search_locations or ())
 
 
+def _package(value: str) -> str:
+    return re.split(r"[^\w]", value.strip(), maxsplit=1)[0]
+
+
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -74,24 +85,32 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _parse(name: str, values: Mapping[str, Any]) -> Manifest:
-    known = [attribute.name for attribute in fields(Manifest)]
-    unknown = sorted(set(values) - set(known))
+    known = fields(Manifest)
+    names = [each.name for each in known]
+    unknown = sorted(set(values) - set(names))
     if unknown:
-        raise PluginError(f"its plugin.toml has an unknown key {unknown[0]!r}; known: {', '.join(known)}")
-    if values.get("name") != name:
-        raise PluginError(f"its plugin.toml does not name it {name!r}")
-    lists = [key for key in known if key not in ("name", "summary")]
+        raise _wrong(f"has an unknown key {unknown[0]!r}; known: {', '.join(names)}")
+    missing = [each.name for each in known if each.default is NOTHING and each.name not in values]
+    if missing:
+        raise _wrong(f"lacks {' and '.join(missing)}")
+    if values["name"] != name:
+        raise _wrong(f"does not name it {name!r}")
+    lists = [key for key in names if key not in ("name", "summary")]
     return Manifest(name=name, summary=_text(values), **{key: _texts(key, values.get(key, [])) for key in lists})
 
 
 def _text(values: Mapping[str, Any]) -> str:
-    summary = values.get("summary", "")
-    if not isinstance(summary, str):
-        raise PluginError("its plugin.toml: summary must be text")
+    summary = values["summary"]
+    if not isinstance(summary, str) or not summary.isprintable() or not 0 < len(summary) <= _SUMMARY_CHARS:
+        raise _wrong(f"must have a summary of one line of at most {_SUMMARY_CHARS} characters")
     return summary
 
 
 def _texts(key: str, value: Any) -> tuple[str, ...]:
-    if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
-        raise PluginError(f"its plugin.toml: {key} must be a list of texts")
+    if not (isinstance(value, list) and all(isinstance(item, str) and item.isprintable() for item in value)):
+        raise _wrong(f"must hold {key} as a list of texts")
     return tuple(value)
+
+
+def _wrong(what: str) -> PluginError:
+    return PluginError(f"its plugin.toml {what}", _ASK)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from attrs import frozen
 
-__all__ = ["PluginReport", "State"]
+__all__ = ["Objection", "PluginReport", "State", "not_asked"]
 
 State = Literal["on", "off", "new", "failed", "missing"]
 
@@ -32,3 +32,23 @@ class PluginReport:
     hooks: tuple[str, ...] = ()
     error: str = ""
     hint: str = ""
+
+
+@frozen(kw_only=True)
+class Objection:
+    """Why a plugin may not be imported.
+
+    Attributes:
+        error: One line; empty where nothing is wrong and the person was just not asked yet.
+        hint: What to do.
+    """
+
+    error: str = ""
+    hint: str
+
+
+def not_asked(plugin: str) -> Objection:
+    """Return the objection to a plugin that the person was not asked about yet."""
+    return Objection(
+        hint=f"not yet enabled, nothing of it was run; 'myclaw plugins enable {plugin}' shows what it declares"
+    )

@@ -85,7 +85,7 @@ def test_plugins_are_listed_with_state_and_hint(console) -> None:
     assert head.split() == ["name", "distribution", "version", "state", "hooks"]
     at = next(number for number, row in enumerate(rows) if row.startswith("anthropic"))
     assert rows[at].split()[3] == "off"
-    assert rows[at + 1].strip() == "remove it from [plugins] disabled to load it"
+    assert rows[at + 1].strip() == "'myclaw plugins enable anthropic' takes it off [plugins] disabled"
     by_name = {row["name"]: row for row in console.json("plugins", "list", "--json")}
     assert by_name["anthropic"]["state"] == "off"
     assert by_name["sqlite"] == {

@@ -1,0 +1,127 @@
+"""The files of an installed plugin and one digest over them: what a person agrees to.
+
+It covers what the distribution's RECORD lists and every file in the package folder that would be imported, so it also
+sees a file that was added, and the sources of an editable install. Python's own `__pycache__` is left out: whoever can
+write there can change any program of this environment.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+import stat
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Sequence
+from importlib.metadata import Distribution
+from pathlib import Path, PurePosixPath
+
+from attrs import frozen
+
+from myclaw_core.plugins.contain import PluginError, one_line
+
+__all__ = ["Fingerprint", "fingerprint"]
+
+_CACHE = "__pycache__"
+_CHUNK_BYTES = 1 << 20
+
+
+@frozen(kw_only=True)
+class Fingerprint:
+    """What is installed, in one value.
+
+    Attributes:
+        digest: SHA-256 over the names and contents of all files, as hex.
+        files: How many they are.
+        problem: The first file that is not what the RECORD says; empty where all are.
+    """
+
+    digest: str
+    files: int
+    problem: str = ""
+
+
+def fingerprint(distribution: Distribution, folders: Sequence[str]) -> Fingerprint:
+    """Return the fingerprint of an installed distribution; nothing of it is run.
+
+    Args:
+        distribution: Its metadata.
+        folders: The folders of its package, as an import would find them.
+
+    Raises:
+        PluginError: Its RECORD cannot be read.
+    """
+    lines: list[str] = []
+    problems: list[str] = []
+    for line, problem in (*_recorded(distribution), *_in_package(folders)):
+        lines.append(line)
+        problems += [problem] if problem else []
+    text = "\n".join(sorted(lines)).encode("utf-8", "surrogateescape")
+    return Fingerprint(
+        digest=hashlib.sha256(text).hexdigest(), files=len(lines), problem=problems[0] if problems else ""
+    )
+
+
+def _recorded(distribution: Distribution) -> Iterator[tuple[str, str]]:
+    """Yield a line for the digest and a problem for each file that the RECORD lists."""
+    for name, expected in _rows(distribution):
+        if _CACHE in PurePosixPath(name).parts:
+            continue
+        found = _sha256(Path(str(distribution.locate_file(name))))
+        yield f"record {name} {found.hex() if found else '-'}", _difference(name, expected, found)
+
+
+def _rows(distribution: Distribution) -> list[tuple[str, str]]:
+    """Return name and hash of each row of the RECORD."""
+    try:
+        rows = list(csv.reader((distribution.read_text("RECORD") or "").splitlines()))
+    except (OSError, ValueError, csv.Error) as error:
+        raise PluginError(f"its RECORD cannot be read: {one_line(error)}", "install it again") from error
+    return [(row[0], (*row, "")[1]) for row in rows if row]
+
+
+def _difference(name: str, expected: str, found: bytes | None) -> str:
+    if found is None:
+        return f"{name} is missing or not a file"
+    kind, _, value = expected.partition("=")
+    if not expected:
+        return ""  # RECORD itself
+    if kind != "sha256":
+        return f"{name} is recorded with {kind}, not with sha256"
+    same = urlsafe_b64encode(found).decode().rstrip("=") == value.rstrip("=")
+    return "" if same else f"{name} is not the file that was installed"
+
+
+def _in_package(folders: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield a line for the digest and a problem for each file that lies in the package."""
+    for folder in map(Path, folders):
+        for path in sorted(_walk(folder)):
+            name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+            found = _sha256(path)
+            yield (
+                f"package {name} {found.hex() if found else '-'}",
+                "" if found else f"{name} is not a file; a plugin may hold plain files and folders only",
+            )
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield files, and links to folders: code behind such a link would not be seen."""
+    for root, names, files in os.walk(folder):
+        names[:] = [name for name in names if name != _CACHE]
+        yield from (Path(root) / name for name in files)
+        yield from (Path(root) / name for name in names if (Path(root) / name).is_symlink())
+
+
+def _sha256(path: Path) -> bytes | None:
+    """Return the digest of a regular file, or `None` for anything else; a pipe or device is never waited for."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return None
+        digest = hashlib.sha256()
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.digest()
