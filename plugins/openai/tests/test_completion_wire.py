@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from myclaw_openai.prompt import request_body, wire_messages
 from wire_openai import message_problems
@@ -82,6 +82,7 @@ MESSAGES = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(messages=st.lists(MESSAGES, max_size=12))
 def test_any_history_with_a_new_message_becomes_a_conversation_that_is_well_formed(messages: Sequence[Message]) -> None:
     """Roles alternate from the user on, nothing is blank, each call is answered at once and once."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from myclaw_openai.draft import Draft
 
@@ -192,6 +192,7 @@ JSON = st.recursive(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(chunk=st.dictionaries(st.sampled_from(["choices", "usage", "model"]), JSON))
 def test_no_chunk_raises_what_the_reader_does_not_expect(chunk: dict[str, Any]) -> None:
     draft = Draft()
