@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from myclaw_core.events.store import Head
 
-__all__ = ["GENESIS", "Mark", "body_digest", "head_mac", "linked", "mark_of", "same_mac", "signature_of"]
+__all__ = ["GENESIS", "Mark", "body_digest", "head_mac", "linked", "mark_of", "note_mac", "same_mac", "signature_of"]
 
 GENESIS = bytes(32)
 """What stands for the mac of the head before the first one."""
@@ -60,6 +60,11 @@ def mark_of(head: Head) -> Mark:
 def signature_of(key: bytes, mark: Mark) -> bytes:
     """Return the signature of a mark that is kept where others could write."""
     return _hmac(key, b"mark", mark.seq.to_bytes(8, "big"), mark.mac)
+
+
+def note_mac(key: bytes, content: bytes) -> bytes:
+    """Return the signature of a note in an exported file."""
+    return _hmac(key, b"note", content)
 
 
 def same_mac(left: bytes, right: bytes) -> bool:

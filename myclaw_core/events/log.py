@@ -23,7 +23,7 @@ from myclaw_core.events.types import Event, TraceClosed
 from myclaw_core.events.verify import VerifyReport, verify_chain
 from myclaw_core.types.text import Text
 
-__all__ = ["EventLog", "Listener", "LogTransaction"]
+__all__ = ["EventLog", "Listener", "LogTransaction", "stamp"]
 
 Listener = Callable[[Event], Awaitable[None] | None]
 _RECORDS = "log"
@@ -52,7 +52,7 @@ class LogTransaction:
         head = linked(
             self._key,
             self.newest or await self._store.last_head(),
-            at=_stamp(self._clock.now()),
+            at=stamp(self._clock.now()),
             type_=event_tag(event),
             trace_id=str(event.trace_id) if event.trace_id else "",
             body=body,
@@ -154,6 +154,16 @@ class EventLog:
         """Return up to `limit` events after `seq` in order, for followers that catch up; like `events`."""
         return await self._with_bodies(await self._store.heads(seq, limit))
 
+    async def stored(self, after: int, limit: int = 256) -> list[tuple[Head, bytes | None]]:
+        """Return up to `limit` heads after `after`, each with its body as it is stored; `None` for an erased one."""
+        heads = await self._store.heads(after, limit)
+        bodies = await asyncio.gather(*(self._store.body(head.seq) for head in heads))
+        return list(zip(heads, bodies, strict=True))
+
+    async def last(self) -> Head | None:
+        """Return the newest head, or `None` in an empty log."""
+        return await self._store.last_head()
+
     async def heads(self, after: int = 0, limit: int = 1000) -> Sequence[Head]:
         """Return up to `limit` heads after `after` in order, without their bodies."""
         return await self._store.heads(after, limit)
@@ -167,7 +177,10 @@ class EventLog:
         return await self._store.scan(kind, prefix)
 
     async def erase(self, seq: int) -> None:
-        """Erase the body of one event for good; the chain still verifies."""
+        """Erase the body of one event for good; the chain still verifies.
+
+        Its exported line is the business of `AuditExport.erase`, which calls this.
+        """
         await self._store.erase_body(seq)
 
     async def verify(self, *, after: int = 0) -> VerifyReport:
@@ -246,5 +259,6 @@ def _event(head: Head, body: bytes | None) -> Event | None:
     return loads_event(body, f"event {head.seq}")
 
 
-def _stamp(at: datetime) -> str:
+def stamp(at: datetime) -> str:
+    """Return a time as heads carry it: ISO-8601 UTC, microseconds, `Z`."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
