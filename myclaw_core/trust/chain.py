@@ -54,7 +54,7 @@ def _proves(row: TrustRow, head: ChainHead, key: bytes) -> bool:
 def _mac(row: TrustRow, head: ChainHead, key: bytes) -> bytes:
     """Return HMAC-SHA256 over the previous mac and every field of the row."""
     delta_sha256 = hashlib.sha256(row.delta).hexdigest()
-    fields = [head.mac.hex(), row.seq, row.ts, row.kind, row.subject_hash, row.trace_id, delta_sha256]
+    fields = [head.mac.hex(), row.seq, row.ts, row.kind, row.subject_hash, row.trace_id, row.attempt, delta_sha256]
     return hmac.new(key, b"row:" + canonical_json(fields), hashlib.sha256).digest()
 
 

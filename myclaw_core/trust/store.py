@@ -27,6 +27,8 @@ class TrustRow:
         kind: `sample`, `undo`, `approval`, `revoke`, `restore`, `birth` or `rollback`.
         subject_hash: SHA-256 of the subject as hex.
         trace_id: The trace it comes from, or empty.
+        attempt: How often rows of its subject were rolled back before: the table only grows, so what a rollback voided
+            is written again under the next number.
         delta: JSON bytes of what happened.
         mac: HMAC over the previous row's mac and this row.
     """
@@ -36,6 +38,7 @@ class TrustRow:
     kind: str
     subject_hash: str
     trace_id: str
+    attempt: int = 0
     delta: bytes
     mac: bytes
 
@@ -44,7 +47,7 @@ class TrustTransaction(Protocol):
     """One atomic change of the trust store."""
 
     async def append(self, row: TrustRow) -> bool:
-        """Add a row; return False and change nothing where its trace gave this subject one of this kind before."""
+        """Add a row; return False and change nothing where there is one of its trace, kind, subject and attempt."""
         ...
 
     async def put_score(self, subject_hash: str, subject: TrustSubject, blob: bytes, last_updated: str) -> None:

@@ -72,9 +72,10 @@ TOUCHED = {
     "all were deleted": f"{FREE} DELETE FROM events; DELETE FROM scores;",
     "two were swapped": f"""{FREE} UPDATE events SET seq = 99 WHERE seq = 4;
         UPDATE events SET seq = 4 WHERE seq = 5; UPDATE events SET seq = 5 WHERE seq = 99;""",
+    "an event was moved to another attempt": f"{FREE} UPDATE events SET attempt = 1 WHERE seq = 4;",
     "a mac was cleared": f"{FREE} UPDATE events SET mac = x'' WHERE seq = 4;",
     "a row was added": f"""{FREE} INSERT INTO events
-        SELECT seq + 1, ts, kind, subject_hash, 'other', delta_blob, mac FROM events WHERE seq = 10;""",
+        SELECT seq + 1, ts, kind, subject_hash, 'other', attempt, delta_blob, mac FROM events WHERE seq = 10;""",
 }
 
 

@@ -15,13 +15,14 @@ from myclaw_core.errors import StoreError
 from myclaw_core.trust.store import TrustBackend, TrustRow
 
 
-def row(seq: int, trace_id: str = "", subject: str = "s", kind: str = "sample") -> TrustRow:
+def row(seq: int, trace_id: str = "", subject: str = "s", kind: str = "sample", attempt: int = 0) -> TrustRow:
     return TrustRow(
         seq=seq,
         ts="2026-01-05T09:00:00.000000Z",
         kind=kind,
         subject_hash=subject,
         trace_id=trace_id,
+        attempt=attempt,
         delta=b"{}",
         mac=b"m%d" % seq,
     )
@@ -92,6 +93,13 @@ async def test_a_row_of_the_same_kind_trace_and_subject_is_taken_once(trust: Tru
     taken = await append(trust, row(1, "t"), row(2, "t"), row(2, "t", kind="undo"), row(3, "t", "other"))
     assert taken == [True, False, True, True]
     assert [found.seq for found in await trust.rows()] == [1, 2, 3]
+
+
+async def test_what_a_rollback_voided_is_written_again_under_the_next_attempt(trust: TrustStoreDb) -> None:
+    """The table only grows: without the number the same sample could never come back."""
+    taken = await append(trust, row(1, "t"), row(2, "t", attempt=1), row(3, "t", attempt=1), row(3, "t", attempt=2))
+    assert taken == [True, True, False, True]
+    assert [found.attempt for found in await trust.rows()] == [0, 1, 2]
 
 
 async def test_rows_without_a_trace_are_all_taken(trust: TrustStoreDb) -> None:

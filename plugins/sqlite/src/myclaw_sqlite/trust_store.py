@@ -36,11 +36,12 @@ _SCHEMA = (
         kind TEXT NOT NULL,
         subject_hash TEXT NOT NULL,
         trace_id TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
         delta_blob BLOB NOT NULL,
         mac BLOB NOT NULL
     ) STRICT""",
     "CREATE TABLE marks (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT",
-    "CREATE UNIQUE INDEX events_once ON events (trace_id, kind, subject_hash) WHERE trace_id <> ''",
+    "CREATE UNIQUE INDEX events_once ON events (trace_id, kind, subject_hash, attempt) WHERE trace_id <> ''",
     "CREATE INDEX events_by_subject ON events (subject_hash)",
     """CREATE TRIGGER events_grow_by_one BEFORE INSERT ON events
         WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM events)
@@ -50,7 +51,7 @@ _SCHEMA = (
     """CREATE TRIGGER events_never_go BEFORE DELETE ON events
         BEGIN SELECT raise(ABORT, 'a trust event is never deleted'); END""",
 )
-_ROW = "SELECT seq, ts, kind, subject_hash, trace_id, delta_blob, mac FROM events"
+_ROW = "SELECT seq, ts, kind, subject_hash, trace_id, attempt, delta_blob, mac FROM events"
 _OF_SUBJECTS = "WHERE subject_hash IN (SELECT value FROM json_each(?)) ORDER BY seq"
 
 
@@ -61,19 +62,20 @@ class TrustDbTransaction:
         self._run = transaction.run
 
     async def append(self, row: TrustRow) -> bool:
-        """Add a row; return False and change nothing where its trace gave this subject one of this kind before.
+        """Add a row; return False and change nothing where there is one of its trace, kind, subject and attempt.
 
         Raises:
             StoreError: `row.seq` is not the next one.
         """
         added = await self._run(
-            """INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (trace_id, kind, subject_hash) WHERE trace_id <> '' DO NOTHING RETURNING seq""",
+            """INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (trace_id, kind, subject_hash, attempt) WHERE trace_id <> '' DO NOTHING RETURNING seq""",
             row.seq,
             row.ts,
             row.kind,
             row.subject_hash,
             row.trace_id,
+            row.attempt,
             row.delta,
             row.mac,
         )
@@ -158,6 +160,15 @@ class TrustStoreDb:
 
 def _rows(rows: Iterable[Row]) -> list[TrustRow]:
     return [
-        TrustRow(seq=seq, ts=ts, kind=kind, subject_hash=subject_hash, trace_id=trace_id, delta=delta, mac=mac)
-        for seq, ts, kind, subject_hash, trace_id, delta, mac in rows
+        TrustRow(
+            seq=seq,
+            ts=ts,
+            kind=kind,
+            subject_hash=subject_hash,
+            trace_id=trace_id,
+            attempt=attempt,
+            delta=delta,
+            mac=mac,
+        )
+        for seq, ts, kind, subject_hash, trace_id, attempt, delta, mac in rows
     ]
