@@ -1,0 +1,1 @@
+"""Between two hours nothing is changed without a question."""

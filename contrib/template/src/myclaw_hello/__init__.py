@@ -1,0 +1,1 @@
+"""The smallest plugin of myclaw."""
