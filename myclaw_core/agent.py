@@ -17,6 +17,8 @@ from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import MyclawError, UnavailableError
 from myclaw_core.events.check import RecordCheck
+from myclaw_core.events.export import AuditExport
+from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
 from myclaw_core.net.access import Lookup, system_lookup
@@ -57,6 +59,7 @@ class Agent:
     channels: Mapping[str, Channel]
     follower: TrustFollower
     record_check: RecordCheck
+    export: AuditExport
     faults: list[PluginFault]
     notices: list[Text] = field(factory=list)
 
@@ -105,6 +108,7 @@ class Agent:
                 channels=dispatcher.channels(),
                 follower=TrustFollower(log, book),
                 record_check=record_check,
+                export=AuditExport(log, home.audit, load_or_create_key(home.keys / "events.key"), clock),
                 faults=faults,
             )
             stack.push_async_callback(agent.stop)
@@ -219,6 +223,8 @@ class Agent:
         if problem is not None:
             self.notices.append(Text("{problem}; every action asks, nothing was changed", {"problem": str(problem)}))
         if recover_turns:
+            self.notices.extend(await self.export.start())
+            self.log.subscribe(self.export.on_event)
             await self._recover()
         await self._follow()
         if not self.book.sound:
@@ -248,6 +254,7 @@ class Agent:
         await self.dispatcher.shutdown()
         for provider in {id(choice.provider): choice.provider for choice in self.services.models}.values():
             await provider.close()
+        await self.export.stop()
         await self.log.checkpoint()
 
 

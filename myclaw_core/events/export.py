@@ -81,6 +81,7 @@ class AuditExport:
         self._clock = clock
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
+        self._started = False
         self.problem: Text | None = None
 
     async def start(self) -> list[Text]:
@@ -88,6 +89,7 @@ class AuditExport:
 
         A long log is compared in the background; what that finds is logged.
         """
+        self._started = True
         told: list[Text] = []
         if not await self._contained(self._reconcile_end(told)):
             return told
@@ -99,11 +101,12 @@ class AuditExport:
         return told
 
     async def stop(self) -> None:
-        """End the comparison and write what is not written yet."""
+        """End the comparison and write what is not written yet; nothing happens where it was not started."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
-        await self.catch_up()
+        if self._started:
+            await self.catch_up()
 
     async def on_event(self, event: Event) -> None:
         """Write what is new when a trace closes; subscribe this to the log."""
