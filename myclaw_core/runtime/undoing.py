@@ -21,6 +21,7 @@ from myclaw_core.undo.types import UndoRecord
 __all__ = ["UNDO_WINDOW", "UndoLine", "find_trace", "traces_starting_with", "undo_trace"]
 
 UNDO_WINDOW = timedelta(minutes=10)
+"""How long after its close an undo still counts against a trace; what the event then says is final."""
 
 
 @frozen(kw_only=True)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -31,9 +31,8 @@ from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustScore, TrustSubject, TrustThreshold
 
-__all__ = ["UNDO_WINDOW", "TrustBook"]
+__all__ = ["TrustBook"]
 
-UNDO_WINDOW = timedelta(minutes=10)
 _APPLIED = "applied_seq"
 _GENERATION = "generation"
 
@@ -166,18 +165,19 @@ class TrustBook:
         *,
         at: datetime,
         undone_by: UUID,
+        in_time: bool,
         applied_seq: int = 0,
     ) -> None:
         """Take in that steps of a closed trace were undone; a second time changes nothing.
 
-        Within 10 minutes of the trace's close its sample counts as undone. In any case the destinations are no longer
-        known.
+        In time, the trace's samples count as undone. In any case the destinations are no longer known.
 
         Args:
             trace_id: The trace whose steps were undone.
             subjects: Subjects of these steps; all of the trace where `None`.
             at: When they were undone.
             undone_by: The trace that undid them.
+            in_time: Whether that was soon enough to count, as its record in the event log says.
             applied_seq: Sequence number of its record in the event log.
 
         Raises:
@@ -186,16 +186,16 @@ class TrustBook:
         if not self.sound:
             return
         rows = await self._backend.rows_of_trace(str(trace_id))
-        closed_at = {item.subject: item.at for item in map(read_row, rows) if isinstance(item, Sample)}
-        runtime = {subject for subject in closed_at if subject[0] == RUNTIME_ACTOR}
-        wanted = set(closed_at) if subjects is None else {*subjects, *runtime}
+        sampled = {item.subject for item in map(read_row, rows) if isinstance(item, Sample)}
+        runtime = {subject for subject in sampled if subject[0] == RUNTIME_ACTOR}
+        wanted = sampled if subjects is None else {*subjects, *runtime}
         undos = [
             Undo(
                 at=at,
                 trace_id=str(undone_by),
                 subject=subject,
                 undone_trace_id=str(trace_id),
-                in_time=subject in closed_at and at - closed_at[subject] <= UNDO_WINDOW,
+                in_time=in_time and subject in sampled,
             )
             for subject in sorted(wanted)
         ]

@@ -51,7 +51,14 @@ class TrustFollower:
         subjects = [
             subject for step in original.steps if step.index == event.step_index for subject in subjects_of(step)
         ]
-        await self._book.record_undo(original.id, subjects, at=at, undone_by=event.trace_id, applied_seq=head.seq)
+        await self._book.record_undo(
+            original.id,
+            subjects,
+            at=at,
+            undone_by=event.trace_id,
+            in_time=event.within_window,
+            applied_seq=head.seq,
+        )
 
     async def _closed(self, trace_id: UUID) -> ExecutionTrace | None:
         for _, event in await self._log.events(trace_id):

@@ -132,7 +132,7 @@ async def test_events_only_grow(open_book: Any, clock: FakeClock, make: SimpleNa
     for _ in range(5):
         (trace,) = await practised(make, book, clock, 1)
         counts.append(len(await book._backend.rows()))
-        await book.record_undo(trace, at=clock.now(), undone_by=clock.new_id())
+        await book.record_undo(trace, at=clock.now(), undone_by=clock.new_id(), in_time=True)
         counts.append(len(await book._backend.rows()))
     assert counts == list(range(1, 11))
 
@@ -166,7 +166,7 @@ async def test_an_undo_in_time_lowers_the_score(open_book: Any, clock: FakeClock
     traces = await practised(make, book, clock, 5)
     clock.advance(minutes=10)
     before, parent = await book.get(make.NOTES), await book.get(PARENT)
-    await book.record_undo(traces[-1], [make.NOTES], at=clock.now(), undone_by=clock.new_id())
+    await book.record_undo(traces[-1], [make.NOTES], at=clock.now(), undone_by=clock.new_id(), in_time=True)
     after = await book.get(make.NOTES)
     assert after.score < before.score
     assert (await book.get(PARENT)).score < parent.score
@@ -182,7 +182,7 @@ async def test_an_undo_gives_what_the_same_sample_would_have_given_in_time(
     book = await open_book()
     first, *_ = await practised(make, book, clock, 4)
     closed_at = clock.now() - timedelta(days=3)
-    await book.record_undo(first, at=closed_at + timedelta(minutes=9), undone_by=clock.new_id())
+    await book.record_undo(first, at=closed_at + timedelta(minutes=9), undone_by=clock.new_id(), in_time=True)
     expected = DecayedMean().initial(PARENT)
     for day in range(4):
         signals = make.ideal(undo_flag=float(day == 0))
@@ -197,7 +197,7 @@ async def test_a_later_undo_changes_no_sample_but_forgets_the_destination(
     traces = await practised(make, book, clock, 5)
     before = await book.get(make.NOTES)
     clock.advance(minutes=10, seconds=1)
-    await book.record_undo(traces[-1], [make.NOTES], at=clock.now(), undone_by=clock.new_id())
+    await book.record_undo(traces[-1], [make.NOTES], at=clock.now(), undone_by=clock.new_id(), in_time=False)
     clock.advance(minutes=-10, seconds=-1)
     assert await book.get(make.NOTES) == before
     assert book.view(make.NOTES, clock.now()).state.grants == ()
@@ -210,7 +210,7 @@ async def test_an_undo_of_some_subjects_leaves_the_others(
     book = await open_book()
     runtime = ("runtime", "success")
     trace = await apply(make, book, clock, make.ideal(), make.ideal(PHOTOS), make.ideal(runtime))
-    await book.record_undo(trace, [PHOTOS], at=clock.now(), undone_by=clock.new_id())
+    await book.record_undo(trace, [PHOTOS], at=clock.now(), undone_by=clock.new_id(), in_time=True)
     rates = {subject: score.undo_rate > 0 for subject, score in (await book.snapshot()).items()}
     assert rates == {make.NOTES: False, PHOTOS: True, PARENT: True, runtime: True}
 
@@ -219,9 +219,9 @@ async def test_an_undo_applied_again_changes_nothing(open_book: Any, clock: Fake
     book = await open_book()
     (trace,) = await practised(make, book, clock, 1)
     undone_by = clock.new_id()
-    await book.record_undo(trace, at=clock.now(), undone_by=undone_by, applied_seq=2)
+    await book.record_undo(trace, at=clock.now(), undone_by=undone_by, in_time=True, applied_seq=2)
     before, rows = await blobs(book), len(await book._backend.rows())
-    await book.record_undo(trace, at=clock.now(), undone_by=undone_by, applied_seq=2)
+    await book.record_undo(trace, at=clock.now(), undone_by=undone_by, in_time=True, applied_seq=2)
     assert (await blobs(book), len(await book._backend.rows())) == (before, rows)
 
 
@@ -254,7 +254,8 @@ def test_the_same_events_in_any_order_give_the_same_bytes(
         trace = make.trace(clock.new_id(), clock.now())
         undo = None
         if what.startswith("undo"):
-            undo = (clock.now() + timedelta(minutes=5 if what == "undo soon" else 50), clock.new_id())
+            soon = what == "undo soon"
+            undo = (clock.now() + timedelta(minutes=5 if soon else 50), clock.new_id(), soon)
         deeds.append((trace, signals, undo))
 
     async def told(order: Sequence[int]) -> dict[Any, bytes]:
@@ -266,7 +267,7 @@ def test_the_same_events_in_any_order_give_the_same_bytes(
                 trace, signals, undo = deeds[number]
                 await book.bulk_update_from_trace(trace, signals, 1)
                 if undo is not None:
-                    await book.record_undo(trace.id, at=undo[0], undone_by=undo[1])
+                    await book.record_undo(trace.id, at=undo[0], undone_by=undo[1], in_time=undo[2])
             found = await blobs(book)
             assert (await book.verify()).ok
             await book.close()

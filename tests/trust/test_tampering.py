@@ -96,7 +96,7 @@ async def test_it_is_noticed_at_start_and_nothing_is_promoted_from_it(
     assert "does not check out" in caplog.text
     assert not (await book.verify()).ok
     await grown(make, book, clock, 5)
-    await book.record_undo(clock.new_id(), at=clock.now(), undone_by=clock.new_id())
+    await book.record_undo(clock.new_id(), at=clock.now(), undone_by=clock.new_id(), in_time=True)
     assert not promoted(make, book, clock)
     await book.close()
     assert dump(store) == evidence
