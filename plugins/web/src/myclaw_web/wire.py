@@ -126,7 +126,9 @@ async def connected() -> AsyncIterator[Wire]:
     """Give a wire without a proxy, cookies or anything else from the environment."""
     import httpx2
 
-    async with httpx2.AsyncHTTPTransport(trust_env=False) as transport:
+    # A kept connection belongs to an address; the next name there must prove its own certificate.
+    limits = httpx2.Limits(max_keepalive_connections=0)
+    async with httpx2.AsyncHTTPTransport(trust_env=False, limits=limits) as transport:
         yield Wire(transport)
 
 
@@ -149,7 +151,8 @@ def _failure(host: str, error: Exception) -> ToolFailure:
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return ToolFailure(f"the certificate of {host} is not valid: {cause.verify_message}; nothing was sent")
+            reason = cause.verify_message.rstrip(".")
+            return ToolFailure(f"the certificate of {host} is not valid: {reason}; nothing was sent")
         if isinstance(cause, ssl.SSLError):
             return ToolFailure(f"{host} speaks no TLS that can be used: {cause.reason or 'unknown reason'}")
     if isinstance(error, httpx2.ConnectTimeout):
