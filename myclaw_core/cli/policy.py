@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import math
 import sys
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from myclaw_core.cli.jsonl import numbered_lines, parse_line
 from myclaw_core.errors import UsageError
 from myclaw_core.files.visible import visible
 from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy
@@ -20,12 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-LINE_LIMIT_BYTES = 4_000_000
-MAX_DEPTH = 64
-
 _KEYS = frozenset({"tool", "args", "sender", "autonomy", "text", "tainted", "cwd"})
 _FORM = 'a line is {"tool": NAME, "args": {…}, "sender": …, "autonomy": …}'
-_TOO_DEEP = f"objects and lists are nested deeper than {MAX_DEPTH}"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,7 +38,7 @@ async def _run(args: argparse.Namespace) -> int:
     bad = 0
     async with Agent.open(Home.find(), recover_turns=False) as agent:
         await agent.record_check.ready()
-        for number, raw in _lines(sys.stdin.buffer):
+        for number, raw in numbered_lines(sys.stdin.buffer):
             try:
                 decision = await _judge(agent, _read(raw), roots, args.level)
             except UsageError as error:
@@ -52,18 +48,6 @@ async def _run(args: argparse.Namespace) -> int:
                 answer = _answer(number, decision, as_text=args.explain)
             print(answer, flush=True)
     return 1 if bad else 0
-
-
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the numbered lines that hold something; one that is too long is cut where it becomes so."""
-    number = 0
-    while raw := stream.readline(LINE_LIMIT_BYTES + 1):
-        number += 1
-        rest = raw
-        while not rest.endswith(b"\n") and (rest := stream.readline(LINE_LIMIT_BYTES)):
-            pass
-        if raw.strip():
-            yield number, raw
 
 
 def _answer(number: int, decision: PolicyDecision, *, as_text: bool) -> str:
@@ -87,7 +71,7 @@ def _read(raw: bytes) -> Mapping[str, Any]:
     Raises:
         UsageError: It is none, or holds a key that is not known.
     """
-    value = _parse(raw)
+    value = parse_line(raw)
     if not isinstance(value, dict):
         raise UsageError(f"not a JSON object; {_FORM}")
     if unknown := sorted(set(value) - _KEYS):
@@ -95,48 +79,6 @@ def _read(raw: bytes) -> Mapping[str, Any]:
     if not isinstance(value.get("tool"), str) or not isinstance(value.get("args", {}), dict):
         raise UsageError(_FORM)
     return value
-
-
-def _parse(raw: bytes) -> Any:
-    """Return the JSON value of one line; stricter than the parser, which takes NaN, infinity and any depth.
-
-    Raises:
-        UsageError: It is not JSON, or longer or deeper than a tool call is.
-    """
-    if len(raw) > LINE_LIMIT_BYTES:
-        raise UsageError(f"the line is longer than {LINE_LIMIT_BYTES} bytes")
-    try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=_not_a_number, parse_float=_finite)
-    except UnicodeDecodeError as error:
-        raise UsageError(f"not UTF-8 text at byte {error.start}") from None
-    except json.JSONDecodeError as error:
-        raise UsageError(f"not JSON: {error.msg} at column {error.colno}") from None
-    except RecursionError:
-        raise UsageError(_TOO_DEEP) from None
-    except ValueError:
-        raise UsageError("not JSON: a number has too many digits") from None
-    if _depth(value) > MAX_DEPTH:
-        raise UsageError(_TOO_DEEP)
-    return value
-
-
-def _not_a_number(name: str) -> float:
-    raise UsageError(f"not JSON: {name} is no number")
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    return number if math.isfinite(number) else _not_a_number(digits[:20])
-
-
-def _depth(value: Any) -> int:
-    """Return how many objects and lists lie inside each other."""
-    depth = 0
-    level = [value]
-    while level := [item for item in level if isinstance(item, dict | list)]:
-        depth += 1
-        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
-    return depth
 
 
 async def _judge(agent: Agent, line: Mapping[str, Any], roots: tuple[str, ...], level: str | None) -> PolicyDecision:

@@ -1,0 +1,71 @@
+"""JSON lines on stdin: read one by one, each of them with a clear word on what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from myclaw_core.errors import UsageError
+
+__all__ = ["LINE_LIMIT_BYTES", "MAX_DEPTH", "numbered_lines", "parse_line"]
+
+LINE_LIMIT_BYTES = 4_000_000
+MAX_DEPTH = 64
+
+_TOO_DEEP = f"objects and lists are nested deeper than {MAX_DEPTH}"
+
+
+def numbered_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the numbered lines that hold something; one that is too long is cut where it becomes so."""
+    number = 0
+    while raw := stream.readline(LINE_LIMIT_BYTES + 1):
+        number += 1
+        rest = raw
+        while not rest.endswith(b"\n") and (rest := stream.readline(LINE_LIMIT_BYTES)):
+            pass
+        if raw.strip():
+            yield number, raw
+
+
+def parse_line(raw: bytes) -> Any:
+    """Return the JSON value of one line; stricter than the parser, which takes NaN, infinity and any depth.
+
+    Raises:
+        UsageError: It is not JSON, or longer or deeper than a tool call is.
+    """
+    if len(raw) > LINE_LIMIT_BYTES:
+        raise UsageError(f"the line is longer than {LINE_LIMIT_BYTES} bytes")
+    try:
+        value = json.loads(raw.decode("utf-8"), parse_constant=_not_a_number, parse_float=_finite)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"not UTF-8 text at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise UsageError(f"not JSON: {error.msg} at column {error.colno}") from None
+    except RecursionError:
+        raise UsageError(_TOO_DEEP) from None
+    except ValueError:
+        raise UsageError("not JSON: a number has too many digits") from None
+    if _depth(value) > MAX_DEPTH:
+        raise UsageError(_TOO_DEEP)
+    return value
+
+
+def _not_a_number(name: str) -> float:
+    raise UsageError(f"not JSON: {name} is no number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _not_a_number(digits[:20])
+
+
+def _depth(value: Any) -> int:
+    """Return how many objects and lists lie inside each other."""
+    depth = 0
+    level = [value]
+    while level := [item for item in level if isinstance(item, dict | list)]:
+        depth += 1
+        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
+    return depth
