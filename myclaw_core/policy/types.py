@@ -96,13 +96,23 @@ class Evidence:
         score: Faded score read for the subject.
         n_samples: Samples of the subject.
         effective_count: Faded mass of `tool_success`.
-        parent_score: The same for `(actor, kind:*)`; 0 where there is none.
+        parent_score: The same for `(actor, kind:*)`; 0 where there is none, like every figure of the parent.
         known: Whether the destination is one the human agreed to.
         named: Whether the user named it this turn.
         min_score: Score the threshold required.
         min_samples: Samples the threshold required.
         level: Whether the subject or its parent met the threshold; `none` where neither did.
         last_asked_days: Days since this subject was last asked about; `None` if never.
+        parent_effective_count: Faded mass of the parent's `tool_success`.
+        days: Distinct days on which the subject's samples were taken.
+        parent_days: The same for the parent.
+        recent_bad: Whether each of the subject's last 3 samples was bad, oldest first.
+        parent_recent_bad: The same for the parent.
+        tool_success: The component that has a floor; `None` where there is no history.
+        constitution_clean: Likewise.
+        parent_tool_success: The same for the parent.
+        parent_constitution_clean: Likewise.
+        estimator: Id of what turned the samples into these figures; empty where there were none.
     """
 
     effect_class: str
@@ -117,6 +127,16 @@ class Evidence:
     min_samples: int
     level: Literal["subject", "parent", "none"] = "none"
     last_asked_days: float | None = None
+    parent_effective_count: float = 0.0
+    days: int = 0
+    parent_days: int = 0
+    recent_bad: tuple[bool, ...] = ()
+    parent_recent_bad: tuple[bool, ...] = ()
+    tool_success: float | None = None
+    constitution_clean: float | None = None
+    parent_tool_success: float | None = None
+    parent_constitution_clean: float | None = None
+    estimator: str = ""
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 

@@ -106,7 +106,8 @@ class TrustBook:
         state = self._states.get(subject)
         if state is None:
             return None
-        return SubjectView(state, self._estimator.score(state, now), self._estimator.effective_count(state, now))
+        estimator = self._estimator
+        return SubjectView(state, estimator.score(state, now), estimator.effective_count(state, now), estimator.id)
 
     async def get(self, subject: TrustSubject) -> TrustScore | None:
         """Return the score of `subject` faded to now, `None` where it has no history; never suspends."""

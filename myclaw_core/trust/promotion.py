@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from attrs import frozen
 
@@ -207,13 +207,12 @@ def _evidence(
     now: datetime,
 ) -> Evidence:
     last_asked = own.state.last_asked if own else None
+    read = own or parent
     return Evidence(
         effect_class=effect.effect_class,
-        score=own.score if own else 0.0,
-        n_samples=own.state.n_samples if own else 0,
-        effective_count=own.effective_count if own else 0.0,
-        parent_score=parent.score if parent else 0.0,
-        parent_n_samples=parent.state.n_samples if parent else 0,
+        **_figures(own),
+        **{f"parent_{name}": figure for name, figure in _figures(parent).items()},
+        estimator=read.estimator if read else "",
         known=known,
         named=named,
         min_score=limit.min_score if limit else NEVER,
@@ -221,3 +220,19 @@ def _evidence(
         level=level,
         last_asked_days=None if last_asked is None else max((now - last_asked).total_seconds(), 0.0) / 86_400,
     )
+
+
+def _figures(view: SubjectView | None) -> dict[str, Any]:
+    """Return what one level was judged by; nothing where it has no history."""
+    if view is None:
+        return {"score": 0.0, "n_samples": 0, "effective_count": 0.0}
+    state = view.state
+    return {
+        "score": view.score,
+        "n_samples": state.n_samples,
+        "effective_count": view.effective_count,
+        "days": state.days,
+        "recent_bad": state.recent,
+        "tool_success": state.tool_success.mean,
+        "constitution_clean": state.constitution_clean.mean,
+    }

@@ -113,8 +113,10 @@ class SubjectView:
         state: Everything remembered of it, not faded.
         score: Its faded score.
         effective_count: Samples that still count.
+        estimator: Id of what made state and score.
     """
 
     state: SubjectState
     score: float
     effective_count: float
+    estimator: str

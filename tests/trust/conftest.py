@@ -116,7 +116,8 @@ class MemoryRecord:
         state = self.states.get(subject)
         if state is None:
             return None
-        return SubjectView(state, self.estimator.score(state, now), self.estimator.effective_count(state, now))
+        estimator = self.estimator
+        return SubjectView(state, estimator.score(state, now), estimator.effective_count(state, now), estimator.id)
 
     def score(self, subject: TrustSubject, now: datetime) -> float:
         """Return the faded score, 0 without history."""

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from myclaw_core.policy.types import Evidence
 from myclaw_core.testing import FakeClock
+from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.promotion import Promotion, judge
-from myclaw_core.trust.state import Component
+from myclaw_core.trust.state import Component, SubjectView
 from myclaw_core.types.text import Text
 
 FETCH = ("web_fetch", "network_out:example.org")
@@ -433,3 +434,57 @@ def test_a_clock_that_went_backwards_was_asked_just_now(make: SimpleNamespace, c
     record = Fixed(make, clock)
     clock.advance(days=-2)
     assert asked(make, record, clock).evidence.last_asked_days == 0.0
+
+
+@pytest.mark.parametrize("recent", ["good", "denied", "failed", "unlawful"])
+def test_a_decision_on_the_parents_record_is_judged_again_from_its_evidence_alone(
+    make: SimpleNamespace, clock: FakeClock, recent: str
+) -> None:
+    """In a clean home there is no record: the evidence holds every figure that the conditions read."""
+    record, photos = make.Record(), ("fs_write", "fs_write:~/ws/photos/*")
+    practise(make, record, clock, 5, subject=photos)
+    practise(make, record, clock, 1)
+    for _ in range(4 if recent in ("failed", "unlawful") else 1):
+        signals = {
+            "good": make.ideal(photos),
+            "denied": make.denied(photos),
+            "failed": make.ideal(photos, tool_success=0.0),
+            "unlawful": make.ideal(photos, constitution_clean=0.5),
+        }[recent]
+        record.add(signals, clock.now())
+    answer = asked(make, record, clock)
+
+    again = asked(make, Told(make, answer.evidence), clock, named=answer.evidence.known)
+
+    assert answer.promoted == (recent == "good")
+    assert answer.evidence.level == again.evidence.level == "parent"
+    assert again.promoted == answer.promoted
+    assert answer.promoted or str(again.reason) == str(answer.reason)
+    assert answer.evidence.estimator == record.estimator.id
+
+
+class Told:
+    """A record that knows only what the evidence of a decision says."""
+
+    problem = None
+
+    def __init__(self, make: SimpleNamespace, evidence: Evidence) -> None:
+        self._own = make.NOTES
+        self._evidence = evidence
+
+    def view(self, subject: Any, now: Any) -> SubjectView | None:
+        """Return the figures of the level that `subject` is."""
+        prefix = "" if subject == self._own else "parent_"
+
+        def told(name: str) -> Any:
+            return getattr(self._evidence, prefix + name)
+
+        state = evolve(
+            DecayedMean().initial(subject),
+            n_samples=told("n_samples"),
+            days=told("days"),
+            recent=told("recent_bad"),
+            tool_success=Component(told("tool_success"), 1.0),
+            constitution_clean=Component(told("constitution_clean"), 1.0),
+        )
+        return SubjectView(state, told("score"), told("effective_count"), self._evidence.estimator)
