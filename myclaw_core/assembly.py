@@ -17,7 +17,7 @@ from myclaw_core.clock import Clock, local_zone
 from myclaw_core.config import Config
 from myclaw_core.constitution.engine import Constitution
 from myclaw_core.dispatch import Dispatcher
-from myclaw_core.errors import StoreError
+from myclaw_core.errors import StoreError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
@@ -26,16 +26,21 @@ from myclaw_core.net.access import Lookup, PinnedNetwork
 from myclaw_core.paths import Home
 from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.forbidden import ForbiddenPlaces
+from myclaw_core.policy.grants import RunGrants
 from myclaw_core.policy.never import NEVER_KIND, NeverList
+from myclaw_core.policy.own import own_places
 from myclaw_core.policy.ports import PromotionCheck
 from myclaw_core.policy.rates import RateBook, RateLimits
 from myclaw_core.redact import contains_secret, redact_value
 from myclaw_core.runtime.failover import model_choices
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.shells import Shells
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.runtime.validation import ArgumentValidator
+from myclaw_core.sandbox.enclosure import Enclosure, mounts_beneath
+from myclaw_core.sandbox.sandbox import NoSandbox, Sandbox
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.promotion import Promotion, judge
@@ -88,6 +93,7 @@ class Assembly:
         tools = self.dispatcher.tools()
         providers = self.dispatcher.models()
         places = self._places()
+        enclosure = self._enclosure(places)
         ledger = self._ledger()
         rates = self._rates()
         policy = await self._policy(tools, places, ledger, rates, book, record_check)
@@ -99,12 +105,14 @@ class Assembly:
             gateway=self._gateway(),
             rates=rates,
             policy=policy,
+            grants=self._grants,
             tools=tools,
             validator=ArgumentValidator(tools),
             provider=providers.get(self.config.agent.provider),
-            journal=self._journal(),
+            journal=self._journal(enclosure),
             outputs=OutputKeeper(self.home.outputs, self.config.limits.output_bytes),
             forbidden=lambda real: places.path(real) is not None,
+            shells=Shells(self._sandbox(), enclosure),
             network=lambda effects: PinnedNetwork(effects=effects, forbidden=places.address, lookup=self.lookup),
             signals=self._signals,
             record_of=lambda subject: self._record_line(book, subject),
@@ -140,7 +148,12 @@ class Assembly:
             clock=self.clock,
             home=self.home,
             user_home=Path.home(),
+            grants=self._grants,
         )
+
+    @cached_property
+    def _grants(self) -> RunGrants:
+        return RunGrants()
 
     @cached_property
     def _thresholds(self) -> Thresholds:
@@ -178,9 +191,20 @@ class Assembly:
         approval = self.config.approval
         return Gateway(self.log, self.clock, reading_pause_s=approval.reading_pause_s, expires_s=approval.expires_s)
 
-    def _journal(self) -> UndoJournal:
+    def _journal(self, enclosure: Enclosure) -> UndoJournal:
         blobs = BlobStore(self.home.undo, self.config.limits.undo_cap_bytes)
-        return UndoJournal(blobs, self.clock, masked=contains_secret)
+        return UndoJournal(blobs, self.clock, masked=contains_secret, closed=enclosure.closed)
+
+    def _enclosure(self, places: ForbiddenPlaces) -> Enclosure:
+        own = own_places(self.home, str(Path.home()))
+        return Enclosure(forbidden=places.under, own=own.under, mounts=mounts_beneath)
+
+    def _sandbox(self) -> Sandbox:
+        """Return the sandbox; without one commands are refused and everything else works."""
+        try:
+            return self.dispatcher.sandbox(self.config.slots.sandbox)
+        except UnavailableError as error:
+            return NoSandbox(str(error))
 
     def _promotion(self, book: TrustBook, record_check: RecordCheck) -> PromotionCheck:
         """Return what asks trust; nothing is promoted while the event log is not known to be whole."""

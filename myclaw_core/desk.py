@@ -31,10 +31,21 @@ class SessionDesk:
         roots: Real absolute folders open in this session.
         cwd: Folder against which relative paths are read.
         level: Autonomy level.
+        yes_to: Effect classes granted for this session.
+        dry_run: Whether everything but reading is judged and not executed.
     """
 
     def __init__(
-        self, agent: Agent, channel: Channel, *, sender: str, roots: tuple[str, ...], cwd: str, level: Autonomy
+        self,
+        agent: Agent,
+        channel: Channel,
+        *,
+        sender: str,
+        roots: tuple[str, ...],
+        cwd: str,
+        level: Autonomy,
+        yes_to: tuple[str, ...] = (),
+        dry_run: bool = False,
     ) -> None:
         self._agent = agent
         self._channel = channel
@@ -42,6 +53,8 @@ class SessionDesk:
         self._roots = roots
         self._cwd = cwd
         self._level: Autonomy = level
+        self._yes_to = yes_to
+        self._dry_run = dry_run
         self._session_id = str(agent.clock.new_id())
         self._history: list[Message] = []
         self._last: ExecutionTrace | None = None
@@ -109,6 +122,8 @@ class SessionDesk:
             roots=self._roots,
             cwd=self._cwd,
             attended=self._channel.attended,
+            yes_to=self._yes_to,
+            dry_run=self._dry_run,
         )
 
     async def _help(self, _: str) -> str:

@@ -27,6 +27,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="myclaw", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--version", action="store_true", help="print the version and leave")
     _add_run_options(parser)
+    _add_turn_options(parser)
     parser.set_defaults(command="chat")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
@@ -34,6 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     ask = commands.add_parser("ask", help="run one message and leave", description=about)
     ask.add_argument("text", nargs="+", help="the message")
     _add_run_options(ask, inherit=True)
+    _add_turn_options(ask, inherit=True)
     ask.add_argument(
         "--json", action="store_true", help="print answer and steps as one JSON object; nobody is asked, which is no"
     )
@@ -46,6 +48,9 @@ def build_parser() -> argparse.ArgumentParser:
     _add_policy(commands)
     _add_audit(commands)
     _add_plugins(commands)
+    _add_config(commands)
+    _add_redact(commands)
+    _add_doctor(commands)
     return parser
 
 
@@ -61,6 +66,23 @@ def _add_run_options(parser: argparse.ArgumentParser, *, inherit: bool = False) 
     )
     parser.add_argument(
         "--level", choices=("read_only", "supervised", "full"), default=unset, help="autonomy level of the run"
+    )
+
+
+def _add_turn_options(parser: argparse.ArgumentParser, *, inherit: bool = False) -> None:
+    """Add what a conversation or one message may be granted."""
+    parser.add_argument(
+        "--yes-to",
+        action="append",
+        default=argparse.SUPPRESS if inherit else [],
+        metavar="CLASS",
+        help="answer yes to this effect class in the run, such as 'fs_write:~/notes/*'; never what cannot be undone",
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        default=argparse.SUPPRESS if inherit else False,
+        help="judge everything, execute only what reads",
     )
 
 
@@ -86,13 +108,24 @@ def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    audit = commands.add_parser("audit", help="show, verify: what happened, and whether the record is whole")
+    audit = commands.add_parser(
+        "audit", help="list, show, tail, verify: what happened, and whether the record is whole"
+    )
     verbs = audit.add_subparsers(metavar="VERB", required=True)
+    listing = verbs.add_parser("list", help="the newest traces with how they ended")
+    _add_count(listing, 20, "traces")
+    _add_json(listing)
+    listing.set_defaults(command="audit list")
     show = verbs.add_parser("show", help="one trace, step by step with each decision's reason")
     show.add_argument("trace", nargs="?", default="", help="id or its beginning; the newest trace by default")
     _add_json(show)
     show.set_defaults(command="audit show")
-    verify = verbs.add_parser("verify", help="check the chain of the event log and of the trust store")
+    tail = verbs.add_parser("tail", help="the newest events of the log")
+    _add_count(tail, 10, "events")
+    tail.add_argument("--follow", action="store_true", help="go on with what happens, until Ctrl-C")
+    _add_json(tail)
+    tail.set_defaults(command="audit tail")
+    verify = verbs.add_parser("verify", help="check the event log, the trust store and the exported files")
     _add_json(verify)
     verify.set_defaults(command="audit verify")
 
@@ -112,6 +145,51 @@ def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     disable = verbs.add_parser("disable", help="let nothing of a plugin run any more")
     disable.add_argument("name", help="the plugin, as the list names it")
     disable.set_defaults(command="plugins disable")
+
+
+def _add_config(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    config = commands.add_parser("config", help="show, set, path: what is configured, and where that comes from")
+    verbs = config.add_subparsers(metavar="VERB", required=True)
+    show = verbs.add_parser("show", help="every setting in force with its source; secrets are masked")
+    show.add_argument("section", nargs="?", default="", help="only this section")
+    _add_json(show)
+    show.set_defaults(command="config show")
+    about = "Checks the whole file with the change before it is written; comments and layout stay."
+    setting = verbs.add_parser("set", help="change one setting in the file", description=about)
+    setting.add_argument("key", metavar="SECTION.KEY", help='for example agent.model or budget.prices."name".in')
+    setting.add_argument("value", nargs="*", help="the value; for a list its items, or [] for an empty one")
+    setting.add_argument(
+        "--unset", action="store_true", help="take it out of the file, so that its default is in force"
+    )
+    setting.set_defaults(command="config set")
+    path = verbs.add_parser("path", help="where the file lies")
+    path.set_defaults(command="config path")
+
+
+def _add_redact(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    redact = commands.add_parser("redact", help="copy stdin to stdout with secrets masked; opens nothing of yours")
+    redact.add_argument("--jsonl", action="store_true", help='mask the "text" of each JSON line, keep its other keys')
+    redact.set_defaults(command="redact")
+
+
+def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    doctor = commands.add_parser("doctor", help="check the installation and say what to do; changes nothing")
+    doctor.add_argument("--call", action="store_true", help="also call the model once, which may cost a little")
+    _add_json(doctor)
+    doctor.set_defaults(command="doctor")
+
+
+def _add_count(parser: argparse.ArgumentParser, default: int, what: str) -> None:
+    parser.add_argument(
+        "-n", dest="count", type=_count, default=default, metavar="N", help=f"how many {what}; {default}"
+    )
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return count
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from myclaw_core.agent import Agent
     from myclaw_core.desk import SessionDesk
     from myclaw_core.runtime.channel import Channel
-    from myclaw_core.types.effect import Autonomy
 
 __all__ = ["open_roots", "run"]
 
@@ -44,7 +43,7 @@ async def _run(args: argparse.Namespace) -> int:
         for notice in agent.notices:
             channel.notice(notice)
         log.unhold(map(str, agent.notices))
-        desk = _desk(agent, channel, roots, args.level)
+        desk = _desk(agent, channel, roots, args)
         return await channel.serve(desk) if text is None else await _ask(text, desk)
 
 
@@ -63,8 +62,9 @@ def open_roots(given: list[str]) -> tuple[str, ...]:
     return tuple(roots)
 
 
-def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], level: Autonomy | None) -> SessionDesk:
+def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], args: argparse.Namespace) -> SessionDesk:
     from myclaw_core.desk import SessionDesk
+    from myclaw_core.policy.grants import checked_class
 
     config = agent.services.config
     return SessionDesk(
@@ -73,7 +73,9 @@ def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], level: Autonom
         sender=f"cli:{getpass.getuser()}",
         roots=(*agent.standing_roots, *roots),
         cwd=roots[0] if roots else str(agent.home.workspace),
-        level=level or config.agent.level,
+        level=args.level or config.agent.level,
+        yes_to=tuple(checked_class(text) for text in args.yes_to),
+        dry_run=args.dry_run,
     )
 
 

@@ -5,26 +5,30 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 from attrs import evolve, frozen
 
-from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure
+from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure, UnavailableError
 from myclaw_core.files.access import PinnedFiles
 from myclaw_core.plugins.contain import one_line
+from myclaw_core.policy.shell import ShellCall, shell_call
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.redact import redact_text
 from myclaw_core.runtime.received import guarded, guarded_in_thread, is_change, received_result
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.shells import shown_command
 from myclaw_core.runtime.storable import masked_args, storable_text
-from myclaw_core.runtime.tool import PlannedChange, Tool, ToolContext
+from myclaw_core.runtime.tool import PlannedChange, ShellArgs, Tool, ToolContext
 from myclaw_core.runtime.types import ActionStep, ToolCall, ToolError, ToolResult, Turn
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 from myclaw_core.undo.diff import preview
-from myclaw_core.undo.journal import planned_states
+from myclaw_core.undo.journal import SNAPSHOT, planned_states
 from myclaw_core.undo.types import PathState, UndoRecord
 
 __all__ = ["Executor", "PlanFailedError", "Planned"]
@@ -38,11 +42,13 @@ class Planned:
         changes: The tool's plan; empty for a tool without one.
         diff: The plan for people.
         irreversible: Why it could not be undone, or `None`.
+        command: What it would run in the sandbox.
     """
 
     changes: tuple[PlannedChange, ...] = ()
     diff: str = ""
     irreversible: Text | None = None
+    command: ShellCall | None = None
 
 
 class PlanFailedError(MyclawError):
@@ -74,6 +80,8 @@ class Executor:
             PlanFailedError: It cannot be done (a missing file, a folder where a file is expected …).
         """
         tool = self._services.tools[call.tool]
+        if tool.shell is not None:
+            return await self._plan_command(tool, tool.shell, call)
         if tool.plan is None:
             return Planned()
         files = self._files(decision.effects, {})
@@ -89,6 +97,19 @@ class Executor:
             files.close()
         return Planned(changes=changes, diff=diff, irreversible=irreversible)
 
+    async def _plan_command(self, tool: Tool, names: ShellArgs, call: ToolCall) -> Planned:
+        """Return the command as it was judged; what keeps it from running is told before anybody is asked."""
+        irreversible: Text | None = None
+        try:
+            command = shell_call(names, call.args, roots=self._turn.roots, cwd=self._turn.cwd)
+            await self._services.shells.require(command, self._turn.cwd)
+            if command.root is not None and command.mode == "write":
+                root = command.root.real
+                irreversible = await asyncio.to_thread(self._services.journal.snapshot_obstacle, root)
+        except Exception as error:
+            raise PlanFailedError(_tool_error(tool, error)) from error
+        return Planned(diff=shown_command(command, irreversible), irreversible=irreversible, command=command)
+
     async def execute(self, call: ToolCall, step: ActionStep, planned: Planned | None) -> ActionStep:
         """Run the call and return the finished step.
 
@@ -101,11 +122,13 @@ class Executor:
             changes, undo = await self._prepare(tool, call, step, planned)
         except PlanFailedError as failure:
             return await self._end(evolve(step, state="failed", error=failure.error))
+        command = planned.command if planned else None
         step = await self._recorder.intended(step, undo)
         journalled = planned_states(undo) if undo else None
         files = self._files(step.effects, journalled)
         network = self._services.network(step.effects)
-        context = evolve(self._context(step.effects, files, changes), network=network)
+        shell = partial(self._services.shells.run, command, self._turn.cwd) if command else None
+        context = evolve(self._context(step.effects, files, changes), network=network, shell=shell)
         started_s = self._services.clock.monotonic()
         running = asyncio.ensure_future(_call(tool, deepcopy(call.args), context))
         try:
@@ -113,34 +136,58 @@ class Executor:
                 result = await asyncio.shield(running)
             finished = evolve(step, state="done", exec_result=self._fit(result, step))
         except asyncio.CancelledError:
-            await self._end_cancelled(tool, step, running, started_s)
+            await self._end_cancelled(tool, step, running, started_s, undo)
             raise
         except Exception as error:
             running.cancel()
-            finished = evolve(step, state="failed", error=_tool_error(tool, error))
+            if command is not None:
+                await asyncio.wait({running})
+            finished = self._failed(tool, step, error)
         finally:
             files.close()
             network.close()
-        return await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)))
+        return await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)), undo)
 
     async def _prepare(
         self, tool: Tool, call: ToolCall, step: ActionStep, planned: Planned | None
     ) -> tuple[tuple[PlannedChange, ...], UndoRecord | None]:
         """Plan again, compare with what was judged and shown, and put the bytes of before aside."""
+        if planned is not None and planned.command is not None and tool.shell is not None:
+            return (), await self._prepare_command(tool, tool.shell, call, step, planned)
         if tool.plan is None or planned is None or step.decision is None:
             return (), None
         fresh = await self.plan(call, step.decision)
         if fresh.diff != planned.diff or fresh.changes != planned.changes:
-            message = "what it would change is no longer what was judged; it was not done, look again"
-            raise PlanFailedError(ToolError(kind="denied", message=message, retryable=True))
+            raise _no_longer_judged()
         if planned.irreversible is not None:
             return fresh.changes, None
         try:
             undo = await asyncio.to_thread(self._record_undo, tool, step, fresh.changes)
         except (MyclawError, OSError) as error:
-            message = f"the undo record could not be written, so it was not done: {error}"
-            raise PlanFailedError(ToolError(kind="unavailable", message=message)) from error
+            raise _without_undo(error) from error
         return fresh.changes, undo
+
+    async def _prepare_command(
+        self, tool: Tool, names: ShellArgs, call: ToolCall, step: ActionStep, planned: Planned
+    ) -> UndoRecord | None:
+        """Keep the folder that the command may change as it is now."""
+        fresh = await self._plan_command(tool, names, call)
+        if fresh.command != planned.command or (fresh.irreversible is None) != (planned.irreversible is None):
+            raise _no_longer_judged()
+        if fresh.command is None or fresh.command.root is None or fresh.command.mode != "write" or fresh.irreversible:
+            return None
+        record = partial(
+            self._services.journal.record_snapshot,
+            undo_id=self._services.clock.new_id(),
+            tool_name=tool.name,
+            root=fresh.command.root.real,
+            trace_id=self._recorder.trace.id,
+            step_index=step.index,
+        )
+        try:
+            return await asyncio.to_thread(record)
+        except (MyclawError, OSError) as error:
+            raise _without_undo(error) from error
 
     def _record_undo(self, tool: Tool, step: ActionStep, changes: tuple[PlannedChange, ...]) -> UndoRecord:
         return self._services.journal.record(
@@ -166,8 +213,19 @@ class Executor:
         masked = evolve(result, text=redact_text(result.text), data=masked_args(result.data))
         return self._services.outputs.fit(masked, self._recorder.trace.id, step.index)
 
+    def _failed(self, tool: Tool, step: ActionStep, error: Exception) -> ActionStep:
+        """Return the step that failed with `error`; what came out before stays readable."""
+        output = storable_text(error.output) if isinstance(error, ToolFailure) else ""
+        result = self._fit(ToolResult(text=output), step) if output else None
+        return evolve(step, state="failed", error=_tool_error(tool, error), exec_result=result)
+
     async def _end_cancelled(
-        self, tool: Tool, step: ActionStep, running: asyncio.Future[ToolResult], started_s: float
+        self,
+        tool: Tool,
+        step: ActionStep,
+        running: asyncio.Future[ToolResult],
+        started_s: float,
+        undo: UndoRecord | None,
     ) -> None:
         """Stop the tool, wait until it has really stopped, and record what came of it."""
         if inspect.iscoroutinefunction(tool.run):
@@ -178,11 +236,19 @@ class Executor:
         except (Exception, asyncio.CancelledError) as error:
             message = "cancelled" if isinstance(error, asyncio.CancelledError) else _line(error)
             finished = evolve(step, state="failed", error=ToolError(kind="exception", message=message))
-        await self._recorder.ended(evolve(finished, wall_time_ms=self._ms_since(started_s)))
+        await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)), undo)
 
-    async def _end(self, step: ActionStep) -> ActionStep:
-        await self._recorder.ended(step)
+    async def _end(self, step: ActionStep, undo: UndoRecord | None = None) -> ActionStep:
+        await self._recorder.ended(step, undo=await self._noted(undo))
         return step
+
+    async def _noted(self, undo: UndoRecord | None) -> UndoRecord | None:
+        """Return the record of a snapshot with what the command left; without that, undo restores all of it."""
+        if undo is None or undo.handler != SNAPSHOT:
+            return None
+        with suppress(MyclawError, OSError):
+            return await asyncio.to_thread(self._services.journal.close_snapshot, undo)
+        return None
 
     def _ms_since(self, started_s: float) -> int:
         return round((self._services.clock.monotonic() - started_s) * 1000)
@@ -209,6 +275,16 @@ def _planned_changes(plan: Any, files: PinnedFiles) -> tuple[PlannedChange, ...]
     return changes
 
 
+def _no_longer_judged() -> PlanFailedError:
+    message = "what it would change is no longer what was judged; it was not done, look again"
+    return PlanFailedError(ToolError(kind="denied", message=message, retryable=True))
+
+
+def _without_undo(error: Exception) -> PlanFailedError:
+    message = f"the undo record could not be written, so it was not done: {error}"
+    return PlanFailedError(ToolError(kind="unavailable", message=message))
+
+
 def _who(tool: Tool) -> str:
     return f"the tool {tool.name}"
 
@@ -219,7 +295,7 @@ def _tool_error(tool: Tool, error: BaseException) -> ToolError:
         return ToolError(kind="timeout", message=f"{tool.name} took longer than {tool.timeout_s:g} s", retryable=True)
     if isinstance(error, EffectChangedError):
         return ToolError(kind="denied", message=_line(error))
-    if isinstance(error, StoreError):
+    if isinstance(error, StoreError | UnavailableError):
         return ToolError(kind="unavailable", message=_line(error))
     retryable = isinstance(error, ToolFailure) and error.retryable
     return ToolError(kind="exception", message=_line(error), retryable=retryable)

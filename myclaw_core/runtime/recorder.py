@@ -15,7 +15,6 @@ from myclaw_core.clock import Clock
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import (
-    Event,
     ModelCalled,
     StepDecided,
     StepEnded,
@@ -68,6 +67,7 @@ def new_trace(turn: Turn, plugins: Sequence[PluginVersion], config_digest: str) 
         plugins=list(plugins),
         config_digest=config_digest,
         parent_trace_id=turn.parent_trace_id,
+        dry_run=turn.dry_run,
     )
 
 
@@ -195,9 +195,14 @@ class TraceRecorder:
         put_step(self.trace, step)
         return step
 
-    async def ended(self, step: ActionStep, violation: ViolationReport | None = None) -> None:
-        """Record how a step ended."""
-        await self._append(StepEnded(trace_id=self.trace.id, step=step))
+    async def ended(
+        self, step: ActionStep, violation: ViolationReport | None = None, *, undo: UndoRecord | None = None
+    ) -> None:
+        """Record how a step ended, and its undo record where the end completed that."""
+        async with self._log.transaction() as tx:
+            if undo is not None:
+                await tx.put(UNDO_KIND, undo_key(self.trace.id, step.index), codec.dumps(undo))
+            await tx.append(StepEnded(trace_id=self.trace.id, step=step))
         put_step(self.trace, step)
         if violation is not None:
             self.trace.violations.append(violation)
@@ -213,10 +218,6 @@ class TraceRecorder:
                 self.trace.approvals.append(approval)
                 mark_asked(self.trace, step_index, approval.request_id)
             await close_in(tx, self.trace, signals)
-
-    async def _append(self, event: Event) -> None:
-        async with self._log.transaction() as tx:
-            await tx.append(event)
 
 
 async def close_in(tx: LogTransaction, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:

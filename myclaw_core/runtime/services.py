@@ -13,11 +13,13 @@ from myclaw_core.config import Config
 from myclaw_core.events.log import EventLog
 from myclaw_core.net.access import PinnedNetwork
 from myclaw_core.policy.engine import Policy
+from myclaw_core.policy.grants import RunGrants
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.runtime.failover import ModelChoice
 from myclaw_core.runtime.model import ModelProvider
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.recorder import TraceRecorder
+from myclaw_core.runtime.shells import Shells
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace, PluginVersion
 from myclaw_core.runtime.validation import ArgumentValidator
@@ -38,6 +40,7 @@ class Services:
         provider: Reaches the model of `[agent]`; `None` where no plugin offers it.
         failover: The models to ask where that one cannot be had.
         forbidden: Whether a real path may never be touched.
+        shells: Runs judged commands in the sandbox.
         network: Makes the network access of one call from its judged effects.
         signals: What a finished trace says about its subjects.
         record_of: How a subject has done so far, as one line for people.
@@ -51,6 +54,7 @@ class Services:
     gateway: Gateway
     rates: RateBook
     policy: Policy
+    grants: RunGrants
     tools: Mapping[str, Tool]
     validator: ArgumentValidator
     provider: ModelProvider | None
@@ -61,6 +65,7 @@ class Services:
     signals: Callable[[ExecutionTrace], Sequence[TraceSignals]]
     record_of: Callable[[TrustSubject], str]
     plugins: Sequence[PluginVersion]
+    shells: Shells
     failover: tuple[ModelChoice, ...] = ()
 
     @property

@@ -126,6 +126,8 @@ class StepRunner:
 
     async def _ask(self, judged: Sequence[_Judged]) -> None:
         asked = [item for item in judged if item.error is None and _asks(item)]
+        if self._turn.dry_run:
+            asked = [item for item in asked if _only_reads(item.step)]
         if not asked:
             return
         self._channel.status(Status(phase="waiting", tool=asked[0].step.tool_name))
@@ -161,6 +163,8 @@ class StepRunner:
             step = evolve(item.step, state="failed", error=item.error)
             await self._recorder.ended(step, item.violation)
             return step
+        if self._turn.dry_run and not _only_reads(item.step):
+            return item.step
         self._channel.status(
             Status(phase="tool", tool=item.step.tool_name, detail=", ".join(_targets(item.step))[:120])
         )
@@ -181,7 +185,7 @@ class StepRunner:
         return item.error
 
     def _observe(self, call: ToolCall, step: ActionStep) -> str | None:
-        result: Any = step.error.message if step.error else (step.exec_result.text if step.exec_result else "")
+        result: Any = [step.error and step.error.message, step.exec_result and step.exec_result.text]
         return self._loops.observe(f"{call.tool}:{step.args_digest}", digest_of(result), failed=step.error is not None)
 
     def _step(
@@ -225,6 +229,10 @@ class StepRunner:
         )
 
 
+def _only_reads(step: ActionStep) -> bool:
+    return not any(effect.is_side_effect for effect in step.effects)
+
+
 def _asks(item: _Judged) -> bool:
     decision = item.step.decision
     return decision is not None and decision.verdict == "approve_required"
@@ -248,10 +256,13 @@ def _targets(step: ActionStep) -> list[str]:
 
 def _tool_message(call: ToolCall, step: ActionStep) -> Message:
     """Return what the model reads about a step; tool output is outside text, the core's own words are not."""
-    if step.exec_result is not None:
-        text = outside_block(call.tool, step.exec_result.text)
-        return Message(role="tool", text=text, tool_call_id=call.id, outside=True)
-    message = step.error.message if step.error else "it did not run"
+    output = step.exec_result.text if step.exec_result else ""
+    if step.exec_result is not None and step.error is None:
+        return Message(role="tool", text=outside_block(call.tool, output), tool_call_id=call.id, outside=True)
+    if step.error is None and step.decision is not None:
+        text = f"dry run: judged as {step.decision.verdict}, not executed; go on as if it had been done"
+        return Message(role="tool", text=text, tool_call_id=call.id)
+    message = "\n".join(filter(None, (step.error.message if step.error else "it did not run", output)))
     outside = step.error is not None and step.error.kind not in {"validation", "denied"}
     text = outside_block(call.tool, message) if outside else message
     return Message(role="tool", text=text, tool_call_id=call.id, outside=outside, is_error=True)

@@ -13,9 +13,20 @@ from attrs import frozen
 from myclaw_core.clock import Clock
 from myclaw_core.errors import EffectChangedError
 from myclaw_core.runtime.types import ToolResult
+from myclaw_core.sandbox.sandbox import ShellRun
 from myclaw_core.types.effect import Effect, EffectKind, Reversibility
 
-__all__ = ["EffectSpec", "Entry", "FileAccess", "NetworkAccess", "NoNetwork", "PlannedChange", "Tool", "ToolContext"]
+__all__ = [
+    "EffectSpec",
+    "Entry",
+    "FileAccess",
+    "NetworkAccess",
+    "NoNetwork",
+    "PlannedChange",
+    "ShellArgs",
+    "Tool",
+    "ToolContext",
+]
 
 
 @frozen(kw_only=True)
@@ -120,6 +131,23 @@ class NoNetwork:
 
 
 @frozen(kw_only=True)
+class ShellArgs:
+    """Which arguments of a tool say what it runs in the sandbox.
+
+    The core makes effects, mode and folders from them and runs exactly that; `Tool.effects` is `()` then.
+
+    Attributes:
+        command: Name of the argument with the command.
+        mode: Of the one with the mode: `read` where it was not given, `write` or `net`.
+        root: Of the one with the folder that may change.
+    """
+
+    command: str = "command"
+    mode: str = "mode"
+    root: str = "root"
+
+
+@frozen(kw_only=True)
 class ToolContext:
     """What a tool is given besides its arguments.
 
@@ -130,6 +158,7 @@ class ToolContext:
         clock: Time.
         cwd: Folder against which relative paths are read.
         network: Network access pinned to the judged effects.
+        shell: Runs the judged command for at most so many seconds; for tools that declare `Tool.shell` only.
     """
 
     files: FileAccess
@@ -138,6 +167,7 @@ class ToolContext:
     cwd: str
     plan: tuple[PlannedChange, ...] = ()
     network: NetworkAccess = NoNetwork()
+    shell: Callable[[float], Awaitable[ShellRun]] | None = None
 
 
 @frozen(kw_only=True)
@@ -151,6 +181,7 @@ class Tool:
         effects: What it declares; `()` is pure, `None` is undeclared and therefore irreversible.
         run: Does it. Gets the validated arguments; plain or async.
         plan: Says which paths `run` will change, without changing anything; needed to be reversible.
+        shell: Which arguments name a command for the sandbox; `None` for any other tool.
         idempotent: Whether the core may call it again after a passing failure.
         timeout_s: Seconds after which it is cancelled.
         plugin: The plugin that offers it; the registry fills it in.
@@ -163,6 +194,7 @@ class Tool:
     effects: tuple[EffectSpec, ...] | None
     run: Callable[[Mapping[str, Any], ToolContext], Awaitable[ToolResult] | ToolResult]
     plan: Callable[[Mapping[str, Any], ToolContext], tuple[PlannedChange, ...]] | None = None
+    shell: ShellArgs | None = None
     idempotent: bool = False
     timeout_s: float = 60.0
     plugin: str = ""

@@ -12,6 +12,7 @@ from myclaw_core.policy.taint import typed_part
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.calling import ModelCaller, TurnEndedError
 from myclaw_core.runtime.channel import Channel, Status
+from myclaw_core.runtime.claims import claims_a_deed, did_something
 from myclaw_core.runtime.model import ModelReply
 from myclaw_core.runtime.prompt import trim_history
 from myclaw_core.runtime.recorder import new_trace
@@ -71,7 +72,8 @@ class TurnRunner:
         self._messages.append(Message(role="user", text=self._turn.text))
         outcome: Outcome = "failed"
         try:
-            outcome = await self._loop()
+            with self._services.grants.during(self._turn.id, self._turn.yes_to):
+                outcome = await self._loop()
         except TurnEndedError as ended:
             outcome = ended.outcome
             self._channel.notice(ended.notice)
@@ -151,6 +153,11 @@ class TurnRunner:
         if trouble is not None:
             raise TurnEndedError("failed", trouble)
         steps = self._recorder.trace.steps
+        if not self._turn.dry_run and claims_a_deed(reply.message.text) and not did_something(steps):
+            self._recorder.trace.unverified = True
+            self._channel.notice(
+                Text("unverified: the answer says that something was done; no action of this turn did it")
+            )
         wanted = [step for step in steps if any(effect.is_side_effect for effect in step.effects)] or steps
         if wanted and all(step.error is not None and step.error.kind == "denied" for step in wanted):
             return "denied"

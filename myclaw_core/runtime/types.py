@@ -164,7 +164,7 @@ class ActionStep:
         args: The arguments, redacted and long texts cut; the whole call is in its message.
         actor_version: Body hash of a neuron, or version of the plugin that owns the tool.
         model: The model that proposed it.
-        exec_result: Set when it ran and succeeded.
+        exec_result: Set when it ran and succeeded; with `error`, what came out before it failed.
         error: Set when it did not run or failed.
         undo_id: The record that can revert it, if one was made.
     """
@@ -206,6 +206,10 @@ class ExecutionTrace:
     """Everything that happened in one turn: the one source of truth (seed 004 #3).
 
     It grows while the turn runs and never changes once `closed_at` is set.
+
+    Attributes:
+        dry_run: Whether nothing but reading was executed.
+        unverified: Whether the answer says that something was done and no step did anything.
     """
 
     id: UUID
@@ -226,6 +230,8 @@ class ExecutionTrace:
     cost_tokens: int = 0
     cost_usd: float = 0.0
     wall_time_ms: int = 0
+    dry_run: bool = False
+    unverified: bool = False
     outcome: Outcome | None = None
     closed_at: datetime | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
@@ -246,6 +252,8 @@ class Turn:
         roots: Real absolute paths opened for this turn.
         cwd: Folder against which relative paths are read.
         attended: Whether somebody can answer questions.
+        yes_to: Effect classes granted for this turn.
+        dry_run: Whether everything but reading is judged and not executed.
         parent_trace_id: Set for an undo or a replay.
     """
 
@@ -259,6 +267,8 @@ class Turn:
     roots: tuple[str, ...]
     cwd: str
     attended: bool = True
+    yes_to: tuple[str, ...] = ()
+    dry_run: bool = False
     parent_trace_id: UUID | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from datetime import timedelta
 
 from attrs import evolve, frozen
@@ -18,7 +17,7 @@ from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
 from myclaw_core.types.text import Text
 from myclaw_core.undo.types import UndoRecord
 
-__all__ = ["UNDO_WINDOW", "UndoLine", "find_trace", "traces_starting_with", "undo_trace"]
+__all__ = ["UNDO_WINDOW", "UndoLine", "find_trace", "undo_trace"]
 
 UNDO_WINDOW = timedelta(minutes=10)
 """How long after its close an undo still counts against a trace; what the event then says is final."""
@@ -110,28 +109,16 @@ async def _was_undone(tx: LogTransaction, key: str) -> bool:
 
 
 async def _closed(log: EventLog, trace_id: str) -> ExecutionTrace:
-    for _, event in reversed(await log.events(trace_id)):
+    for _, event in await log.events(trace_id, TraceClosed):
         if isinstance(event, TraceClosed):
             return event.trace
     raise UsageError(f"trace {trace_id} is not closed, or its record was erased")
 
 
 async def _resolve(log: EventLog, wanted: str) -> str:
-    matches = await traces_starting_with(log, wanted)
+    matches = await log.trace_ids(wanted.lower(), limit=2)
     if not matches:
         raise UsageError(f"no trace starts with {wanted!r}; see 'myclaw audit show'")
     if len(matches) > 1:
-        raise UsageError(f"{len(matches)} traces start with {wanted!r}; give more of its id")
+        raise UsageError(f"more than one trace starts with {wanted!r}; give more of its id")
     return matches[0]
-
-
-async def traces_starting_with(log: EventLog, wanted: str) -> Sequence[str]:
-    """Return the ids of the traces that start with `wanted`, oldest first."""
-    found: dict[str, None] = {}
-    after = 0
-    while heads := await log.heads(after):
-        for head in heads:
-            if head.trace_id and head.trace_id.startswith(wanted.lower()):
-                found[head.trace_id] = None
-        after = heads[-1].seq
-    return tuple(found)

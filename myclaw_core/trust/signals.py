@@ -52,7 +52,7 @@ def extract(
         for subject in subjects_of(step):
             entry = evolve(said, subject=subject)
             merged[subject] = _worst(merged[subject], entry) if subject in merged else entry
-    return *merged.values(), evolve(overall, tool_success=float(trace.outcome == "success"))
+    return *merged.values(), evolve(overall, tool_success=float(trace.outcome == "success" and not trace.unverified))
 
 
 def subjects_of(step: ActionStep) -> tuple[TrustSubject, ...]:
