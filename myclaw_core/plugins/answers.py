@@ -18,7 +18,7 @@ from myclaw_core.config.schema import ConfigKey, ConfigSchema
 from myclaw_core.config.sections import CORE_SECTIONS
 from myclaw_core.plugins.contain import PluginError
 from myclaw_core.policy.types import Finding
-from myclaw_core.runtime.tool import EffectSpec, Tool
+from myclaw_core.runtime.tool import EffectSpec, ShellArgs, Tool
 from myclaw_core.types.effect import AUTONOMY_LEVELS, EFFECT_KINDS, REVERSIBILITIES
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustThreshold
@@ -29,6 +29,7 @@ __all__ = [
     "model_problem",
     "read_finding",
     "read_offers",
+    "read_sandbox",
     "read_schema",
     "read_signals",
     "read_store",
@@ -40,6 +41,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MODEL_METHODS = ("missing", "complete", "close")
 _CHANNEL_METHODS = ("status", "text", "notice", "show", "ask", "end_turn", "serve")
 _STORE_METHODS = ("open", "close", "transaction")
+_SANDBOX_METHODS = ("missing", "run")
 
 
 @frozen(kw_only=True)
@@ -86,6 +88,8 @@ def _tool_form_problem(tool: Any) -> str | None:
         return f"offered the tool {tool.name} with a timeout_s that is not a positive number"
     if not (tool.effects is None or (isinstance(tool.effects, tuple) and all(map(_is_effect, tool.effects)))):
         return f"offered the tool {tool.name} with effects that are not a tuple of EffectSpec of known kinds"
+    if tool.shell is not None and not (isinstance(tool.shell, ShellArgs) and tool.plan is None):
+        return f"offered the tool {tool.name} with a shell that is no ShellArgs, or with a plan besides it"
     if not isinstance(tool.schema, Mapping):
         return f"offered the tool {tool.name} with a schema that is not a mapping"
     return None
@@ -118,6 +122,14 @@ def read_store(answer: Any, _plugin: str) -> Any:
     lacking = [] if answer is None else _lacking(answer, _STORE_METHODS)
     if lacking:
         raise PluginError(f"answered {_kind(answer)}, a store without {lacking[0]}")
+    return answer
+
+
+def read_sandbox(answer: Any, _plugin: str) -> Any:
+    """Return a sandbox."""
+    lacking = _lacking(answer, _SANDBOX_METHODS)
+    if lacking:
+        raise PluginError(f"answered {_kind(answer)}, a sandbox without {lacking[0]}")
     return answer
 
 

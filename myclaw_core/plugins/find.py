@@ -30,7 +30,18 @@ GROUP = "myclaw.plugins"
 FIRST_PARTY = MappingProxyType(
     {
         name: f"myclaw-{name}"
-        for name in ("anthropic", "defaults", "files", "openai", "scripted", "sqlite", "terminal", "web")
+        for name in (
+            "anthropic",
+            "bwrap",
+            "defaults",
+            "files",
+            "openai",
+            "scripted",
+            "shell",
+            "sqlite",
+            "terminal",
+            "web",
+        )
     }
 )
 """The plugins of this repository and the only distribution that may offer each."""

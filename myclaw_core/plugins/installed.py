@@ -51,24 +51,30 @@ def fingerprint(distribution: Distribution, folders: Sequence[str]) -> Fingerpri
     Raises:
         PluginError: Its RECORD cannot be read.
     """
-    lines: list[str] = []
-    problems: list[str] = []
-    for line, problem in (*_recorded(distribution), *_in_package(folders)):
-        lines.append(line)
-        problems += [problem] if problem else []
-    text = "\n".join(sorted(lines)).encode("utf-8", "surrogateescape")
+    found = [*_recorded(distribution), *_in_package(folders)]
+    text = "\n".join(sorted(f"{each.source} {each.sha256} {each.name}" for each in found))
     return Fingerprint(
-        digest=hashlib.sha256(text).hexdigest(), files=len(lines), problem=problems[0] if problems else ""
+        digest=hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest(),
+        files=len({each.name for each in found}),
+        problem=next((each.problem for each in found if each.problem), ""),
     )
 
 
-def _recorded(distribution: Distribution) -> Iterator[tuple[str, str]]:
-    """Yield a line for the digest and a problem for each file that the RECORD lists."""
+@frozen
+class _File:
+    source: str
+    name: str
+    sha256: str
+    problem: str
+
+
+def _recorded(distribution: Distribution) -> Iterator[_File]:
+    """Yield each file that the RECORD lists."""
     for name, expected in _rows(distribution):
         if _CACHE in PurePosixPath(name).parts:
             continue
         found = _sha256(Path(str(distribution.locate_file(name))))
-        yield f"record {name} {found.hex() if found else '-'}", _difference(name, expected, found)
+        yield _File("record", name, found.hex() if found else "-", _difference(name, expected, found))
 
 
 def _rows(distribution: Distribution) -> list[tuple[str, str]]:
@@ -92,16 +98,14 @@ def _difference(name: str, expected: str, found: bytes | None) -> str:
     return "" if same else f"{name} is not the file that was installed"
 
 
-def _in_package(folders: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield a line for the digest and a problem for each file that lies in the package."""
+def _in_package(folders: Sequence[str]) -> Iterator[_File]:
+    """Yield each file that lies in the package."""
     for folder in map(Path, folders):
         for path in sorted(_walk(folder)):
             name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
             found = _sha256(path)
-            yield (
-                f"package {name} {found.hex() if found else '-'}",
-                "" if found else f"{name} is not a file; a plugin may hold plain files and folders only",
-            )
+            problem = "" if found else f"{name} is not a file; a plugin may hold plain files and folders only"
+            yield _File("package", name, found.hex() if found else "-", problem)
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -116,12 +120,16 @@ def _sha256(path: Path) -> bytes | None:
     """Return the digest of a regular file, or `None` for anything else; a pipe or device is never waited for."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return _content(handle) if stat.S_ISREG(os.fstat(handle).st_mode) else None
+        finally:
+            os.close(handle)
     except (OSError, ValueError):
         return None
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return None
-        digest = hashlib.sha256()
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
+
+
+def _content(handle: int) -> bytes:
+    digest = hashlib.sha256()
+    while chunk := os.read(handle, _CHUNK_BYTES):
+        digest.update(chunk)
     return digest.digest()
