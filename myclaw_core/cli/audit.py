@@ -44,16 +44,14 @@ async def _show(args: argparse.Namespace) -> int:
 
 
 async def _trace_id(agent: Agent, wanted: str) -> str | None:
-    from myclaw_core.runtime.undoing import traces_starting_with
-
-    matches = await traces_starting_with(agent.log, wanted)
+    matches = await agent.log.trace_ids(wanted.lower(), limit=2)
     if not matches and not wanted:
         return None
     if not matches:
         raise UsageError(f"no trace starts with {wanted!r}; '/status' in a conversation names its last one")
     if wanted and len(matches) > 1:
-        raise UsageError(f"{len(matches)} traces start with {wanted!r}; give more of the id")
-    return matches[-1]
+        raise UsageError(f"more than one trace starts with {wanted!r}; give more of the id")
+    return matches[0]
 
 
 async def _verify(args: argparse.Namespace) -> int:

@@ -142,16 +142,29 @@ class EventLog:
         if (telling := self._tell_listeners()) is not None:
             await asyncio.wait({telling})
 
-    async def events(self, trace_id: object) -> list[tuple[Head, Event | None]]:
+    async def events(self, trace_id: object, *kinds: type[Event]) -> list[tuple[Head, Event | None]]:
         """Return the events of one trace in order; `None` stands for an erased one.
+
+        Args:
+            kinds: Read the bodies of these classes only; of all where none is given.
 
         Raises:
             StoreError: A body is not the one that was written.
         """
-        return await self._with_bodies(await self._store.heads_of(str(trace_id)))
+        wanted = {event_tag(kind) for kind in kinds}
+        heads = await self._store.heads_of(str(trace_id))
+        return await self._with_bodies([head for head in heads if not wanted or head.type in wanted])
+
+    async def event(self, head: Head) -> Event | None:
+        """Return the event that `head` stands for, `None` where it was erased; like `events`."""
+        return _event(head, await self._store.body(head.seq))
+
+    async def trace_ids(self, prefix: str = "", limit: int = 1000) -> Sequence[str]:
+        """Return the ids of traces that start with `prefix`, the one that began last first."""
+        return await self._store.trace_ids(prefix, limit) if prefix.isascii() else ()
 
     async def since(self, seq: int, limit: int = 1000) -> list[tuple[Head, Event | None]]:
-        """Return up to `limit` events after `seq` in order, for followers that catch up; like `events`."""
+        """Return up to `limit` events after `seq` in order; like `events`."""
         return await self._with_bodies(await self._store.heads(seq, limit))
 
     async def stored(self, after: int, limit: int = 256) -> list[tuple[Head, bytes | None]]:
@@ -214,7 +227,7 @@ class EventLog:
             return None, Text("{problem}", {"problem": str(error)})
 
     async def _with_bodies(self, heads: Sequence[Head]) -> list[tuple[Head, Event | None]]:
-        return [(head, _event(head, await self._store.body(head.seq))) for head in heads]
+        return [(head, await self.event(head)) for head in heads]
 
     def _note(self, change: LogTransaction | None) -> None:
         """Note what a commit added; nothing is awaited between a commit and this, so that the order is the log's."""

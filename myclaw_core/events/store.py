@@ -2,6 +2,10 @@
 
 The plugin keeps bytes. What they mean, how they are chained and when they may change is the core's business
 (`log.py`); a plugin that is wrong about them is found out by `verify`.
+
+A head names its trace and not its session: the trace's first event, `turn_started`, says the session, and so does its
+closing one. Events of another process (recovery, an undo) know the trace only; and a head stays for good, while the
+session of an erased conversation is erased with it.
 """
 
 from __future__ import annotations
@@ -98,6 +102,13 @@ class EventStore(Protocol):
 
     async def heads_of(self, trace_id: str) -> Sequence[Head]:
         """Return the heads of one trace in order."""
+        ...
+
+    async def trace_ids(self, prefix: str = "", limit: int = 1000) -> Sequence[str]:
+        """Return the ids of traces that start with `prefix`, the one that began last first.
+
+        It reads an index, not the heads: logs grow for years.
+        """
         ...
 
     async def body(self, seq: int) -> bytes | None:

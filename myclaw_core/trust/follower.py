@@ -5,14 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from myclaw_core.codec import event_tag
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.store import Head
-from myclaw_core.events.types import TraceClosed, UndoApplied
+from myclaw_core.events.types import Event, TraceClosed, UndoApplied
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.signals import subjects_of
 
 __all__ = ["TrustFollower"]
+
+_APPLIED = frozenset(map(event_tag, (TraceClosed, UndoApplied)))
+"""Only their bodies are read: most of a log is conversation and steps."""
 
 
 class TrustFollower:
@@ -35,13 +39,17 @@ class TrustFollower:
         """
         await self._book.refresh()
         seen = self._book.applied_seq
-        while entries := await self._log.since(seen):
-            for head, event in entries:
-                if isinstance(event, TraceClosed):
-                    await self._book.bulk_update_from_trace(event.trace, event.signals, head.seq)
-                elif isinstance(event, UndoApplied) and event.reverted:
-                    await self._apply_undo(event, head)
-            seen = entries[-1][0].seq
+        while heads := await self._log.heads(seen):
+            for head in heads:
+                if head.type in _APPLIED:
+                    await self._apply(head, await self._log.event(head))
+            seen = heads[-1].seq
+
+    async def _apply(self, head: Head, event: Event | None) -> None:
+        if isinstance(event, TraceClosed):
+            await self._book.bulk_update_from_trace(event.trace, event.signals, head.seq)
+        elif isinstance(event, UndoApplied) and event.reverted:
+            await self._apply_undo(event, head)
 
     async def _apply_undo(self, event: UndoApplied, head: Head) -> None:
         original = await self._closed(event.original_trace_id)
@@ -61,7 +69,7 @@ class TrustFollower:
         )
 
     async def _closed(self, trace_id: UUID) -> ExecutionTrace | None:
-        for _, event in await self._log.events(trace_id):
+        for _, event in await self._log.events(trace_id, TraceClosed):
             if isinstance(event, TraceClosed):
                 return event.trace
         return None

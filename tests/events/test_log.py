@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from attrs import evolve
 from myclaw_sqlite.event_store import SqliteEventStore
 
 from myclaw_core.errors import CodecError, StoreError
@@ -27,7 +29,6 @@ def undone(trace_id: UUID, step: int) -> UndoApplied:
         undo_id=UUID(int=8),
         reverted=True,
         within_window=False,
-        detail="notes.md",
     )
 
 
@@ -46,6 +47,27 @@ async def test_what_is_appended_is_read_back_by_trace(log: EventLog, fault: Faul
     ]
     assert [event for _, event in await log.since(1, limit=1)] == [fault(1)]
     assert await log.events(uuid4()) == []
+
+
+async def test_only_the_bodies_of_the_wanted_classes_are_read(log: EventLog, fault: Fault, tamper: Any) -> None:
+    trace_id = uuid4()
+    async with log.transaction() as tx:
+        await tx.append(evolve(fault(1), trace_id=trace_id))
+        await tx.append(undone(trace_id, 0))
+    tamper("UPDATE bodies SET body = x'00' WHERE seq = 1")
+    assert [event for _, event in await log.events(trace_id, UndoApplied)] == [undone(trace_id, 0)]
+    with pytest.raises(StoreError, match="event 1"):
+        await log.events(trace_id)
+
+
+async def test_traces_are_found_by_the_beginning_of_their_id(log: EventLog, fault: Fault) -> None:
+    ids = [UUID(f"01234567-89ab-4000-8000-00000000000{number}") for number in range(3)]
+    for trace_id in ids:
+        async with log.transaction() as tx:
+            await tx.append(evolve(fault(1), trace_id=trace_id))
+    assert list(await log.trace_ids()) == [str(trace_id) for trace_id in reversed(ids)]
+    assert list(await log.trace_ids("01234567-89ab", limit=1)) == [str(ids[2])]
+    assert list(await log.trace_ids("\udc80")) == []
 
 
 async def test_an_event_is_stamped_by_the_clock_in_one_fixed_form(db: Path, fault: Fault) -> None:

@@ -12,7 +12,7 @@ import pytest
 from myclaw_sqlite.event_store import SqliteEventStore
 
 from myclaw_core.events.log import EventLog
-from myclaw_core.events.types import TraceClosed, UndoApplied
+from myclaw_core.events.types import PluginFault, TraceClosed, UndoApplied
 from myclaw_core.runtime.types import ActionStep
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.follower import TrustFollower
@@ -72,3 +72,30 @@ async def test_whether_an_undo_counts_is_what_its_event_says_and_no_second_look_
     await TrustFollower(log, book).catch_up()
 
     assert ((await book.get(make.NOTES)).undo_rate > 0.1) == within_window
+
+
+async def test_only_what_it_applies_is_read(
+    tmp_path: Path, log: EventLog, open_book: Any, clock: FakeClock, make: SimpleNamespace
+) -> None:
+    """Most of a log is conversation; a start after a long time shall not parse all of it."""
+    read: list[int] = []
+
+    class Watched(SqliteEventStore):
+        async def body(self, seq: int) -> bytes | None:
+            read.append(seq)
+            return await super().body(seq)
+
+    async with log.transaction() as tx:
+        for number in range(5):
+            await tx.append(PluginFault(plugin="demo", hook="load", detail=f"number {number}"))
+        await tx.append(closed(make, clock))
+    watched = EventLog(Watched(tmp_path / "events.db"), bytes(32), clock)
+    await watched.open()
+    book = await open_book()
+
+    await TrustFollower(watched, book).catch_up()
+    await watched.close()
+
+    assert read == [6]
+    assert (await book.get(make.NOTES)).n_samples == 1
+    assert book.applied_seq == 6

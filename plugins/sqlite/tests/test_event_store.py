@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from myclaw_sqlite.event_store import SqliteEventStore
+from myclaw_sqlite.event_store import _TRACES, SqliteEventStore
 
 from myclaw_core.errors import StoreError
 from myclaw_core.events.store import EventStore, Head
@@ -55,6 +55,24 @@ async def test_an_empty_store_has_nothing(store: SqliteEventStore) -> None:
     assert list(await store.heads()) == []
     assert await store.body(1) is None
     assert await store.get("grant", "a") is None
+
+
+async def test_traces_are_found_by_the_beginning_of_their_id_the_newest_first(store: SqliteEventStore) -> None:
+    for seq, trace_id in enumerate(["ab1", "", "b", "ab2", "ab1", "a%"], start=1):
+        async with store.transaction() as tx:
+            await tx.append(head(seq, trace_id), b"body")
+    assert list(await store.trace_ids()) == ["a%", "ab2", "b", "ab1"]
+    assert list(await store.trace_ids("ab")) == ["ab2", "ab1"]
+    assert list(await store.trace_ids("a", limit=2)) == ["a%", "ab2"]
+    assert list(await store.trace_ids("a%")) == ["a%"]
+    assert list(await store.trace_ids("c")) == []
+
+
+async def test_a_trace_is_found_through_the_index_alone(path: Path, store: SqliteEventStore) -> None:
+    """A log grows for years; its heads are not read to find one of them."""
+    with closing(sqlite3.connect(path)) as database:
+        (plan, *_) = database.execute(f"EXPLAIN QUERY PLAN {_TRACES}", ("ab", 2)).fetchall()
+    assert plan[-1] == "SEARCH heads USING COVERING INDEX heads_by_trace (trace_id>? AND trace_id<?)"
 
 
 async def test_records_are_scanned_by_prefix_in_order_and_patterns_mean_nothing(store: SqliteEventStore) -> None:

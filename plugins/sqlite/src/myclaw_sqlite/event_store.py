@@ -42,6 +42,9 @@ _SCHEMA = (
 )
 _HEAD = "SELECT seq, at, type, trace_id, body_sha256, mac FROM heads"
 _NEWEST = f"{_HEAD} ORDER BY seq DESC LIMIT 1"
+# No text that starts with the prefix sorts after the prefix and the last of all characters.
+_TRACES = """SELECT trace_id FROM heads WHERE trace_id <> '' AND trace_id >= ?1 AND trace_id < ?1 || char(1114111)
+    GROUP BY trace_id ORDER BY min(seq) DESC LIMIT ?2"""
 _GET = "SELECT value FROM records WHERE kind = ? AND key = ?"
 _SCAN = "SELECT key, value FROM records WHERE kind = ?1 AND key >= ?2 AND substr(key, 1, length(?2)) = ?2 ORDER BY key"
 
@@ -129,6 +132,10 @@ class SqliteEventStore:
     async def heads_of(self, trace_id: str) -> Sequence[Head]:
         """Return the heads of one trace in order."""
         return _heads(await self._database.read(f"{_HEAD} WHERE trace_id = ? ORDER BY seq", trace_id))
+
+    async def trace_ids(self, prefix: str = "", limit: int = 1000) -> Sequence[str]:
+        """Return the ids of traces that start with `prefix`, the one that began last first."""
+        return [trace_id for (trace_id,) in await self._database.read(_TRACES, prefix, limit)]
 
     async def body(self, seq: int) -> bytes | None:
         """Return the body of one event, or `None` where it was erased."""
