@@ -35,6 +35,7 @@ from myclaw_core.types.trust import TrustThreshold
 
 if TYPE_CHECKING:
     from myclaw_core.events.store import EventStore
+    from myclaw_core.sandbox.sandbox import Sandbox
     from myclaw_core.trust.store import TrustBackend
 
 __all__ = ["Dispatcher"]
@@ -115,8 +116,17 @@ class Dispatcher:
         Raises:
             UnavailableError: The plugin is not on, offers no such store, or failed.
         """
-        store: EventStore | TrustBackend = self._slot("myclaw_store", kind, plugin)
+        store: EventStore | TrustBackend = self._slot("myclaw_store", kind, plugin, read.read_store, {"kind": kind})
         return store
+
+    def sandbox(self, plugin: str) -> Sandbox:
+        """Return the sandbox that `[slots]` names (`myclaw_sandbox`).
+
+        Raises:
+            UnavailableError: The plugin is not on, offers none, or failed.
+        """
+        sandbox: Sandbox = self._slot("myclaw_sandbox", "sandbox", plugin, read.read_sandbox, {})
+        return sandbox
 
     def models(self) -> Mapping[str, ModelProvider]:
         """Return the model providers by name (`myclaw_models`)."""
@@ -212,15 +222,17 @@ class Dispatcher:
                 findings.append(finding)
         return findings
 
-    def _slot(self, hook: str, kind: str, plugin: str) -> Any:
-        """Return what the one chosen plugin answers; without an answer nothing works, so that is an error."""
+    def _slot(
+        self, hook: str, kind: str, plugin: str, reader: Reader[Any], arguments: Mapping[str, Any]
+    ) -> Any:
+        """Return what the one chosen plugin answers; a slot without an answer is an error."""
         chosen = next((each for each in self._implementations[hook] if each.plugin_name == plugin), None)
         if chosen is None:
             raise UnavailableError(self._why_empty(kind, plugin))
         try:
-            answer = self._call(chosen, read.read_store, {"kind": kind})
+            answer = self._call(chosen, reader, arguments)
         except PluginError as error:
-            self._fault(chosen, hook, f"{error}; the start is refused", None)
+            self._fault(chosen, hook, f"{error}; the slot stays empty", None)
             raise UnavailableError(_slot_line(kind, plugin, f"failed: it {error}")) from error
         if answer is None:
             raise UnavailableError(_slot_line(kind, plugin, "does not keep that"))
@@ -334,4 +346,5 @@ class Dispatcher:
 
 
 def _slot_line(kind: str, plugin: str, why: str) -> str:
-    return f"no store for {kind}: the plugin {plugin} {why}; or name another plugin in [slots] {kind}"
+    what = "no sandbox" if kind == "sandbox" else f"no store for {kind}"
+    return f"{what}: the plugin {plugin} {why}; or name another plugin in [slots] {kind}"

@@ -69,8 +69,10 @@ class ToolFailure(MyclawError):  # noqa: N818 - an answer to the model, not a fa
 
     Attributes:
         retryable: Whether the same call may succeed later without a change.
+        output: What came out before it failed, for the model to read besides the message.
     """
 
-    def __init__(self, message: str, *, retryable: bool = False) -> None:
+    def __init__(self, message: str, *, retryable: bool = False, output: str = "") -> None:
         self.retryable = retryable
+        self.output = output
         super().__init__(message)

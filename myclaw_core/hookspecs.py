@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from myclaw_core.runtime.model import ModelProvider
     from myclaw_core.runtime.tool import Tool
     from myclaw_core.runtime.types import ActionStep, ExecutionTrace
+    from myclaw_core.sandbox.sandbox import Sandbox
     from myclaw_core.trust.store import TrustBackend
     from myclaw_core.trust.types import SignalContext
     from myclaw_core.types.action import PlannedAction
@@ -40,6 +41,7 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_startup": "notify",
     "myclaw_shutdown": "notify",
     "myclaw_store": "slot",
+    "myclaw_sandbox": "slot",
     "myclaw_models": "collect",
     "myclaw_tools": "collect",
     "myclaw_channels": "collect",
@@ -98,6 +100,21 @@ def myclaw_store(kind: Literal["events", "trust"], host: Host) -> EventStore | T
 
     Returns:
         The store, not yet opened, or `None` if the plugin has none of that kind.
+    """
+
+
+@hookspec
+def myclaw_sandbox(host: Host) -> Sandbox:  # type: ignore[empty-body]
+    """Offer what runs commands apart from the system.
+
+    Called once at start; must start nothing. Mode: slot, sync: the plugin is the one that `[slots]` names. An error
+    leaves the slot empty: commands are refused with one line, everything else works.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The sandbox; it runs a command whole or refuses it, never in a weaker way.
     """
 
 

@@ -44,6 +44,11 @@ class Home:
         return self.root / "workspace"
 
     @property
+    def neurons(self) -> Path:
+        """Return the folder of neurons; a change in it is a change of the system itself."""
+        return self.workspace / "neurons"
+
+    @property
     def state(self) -> Path:
         """Return the folder of databases, keys and undo blobs; never reachable by a tool."""
         return self.workspace / "state"
@@ -79,6 +84,7 @@ class Home:
         for folder, mode in (
             (self.root, 0o700),
             (self.workspace, 0o700),
+            (self.neurons, 0o700),
             (self.state, 0o700),
             (self.audit, 0o700),
             (self.keys, 0o700),

@@ -158,6 +158,7 @@ class SlotsSection:
 
     events: str = _key("sqlite", "Plugin that keeps the event log.")
     trust: str = _key("sqlite", "Plugin that keeps trust.")
+    sandbox: str = _key("bwrap", "Plugin that runs commands apart from the system.")
 
 
 CORE_SECTIONS: Mapping[str, type] = {

@@ -106,7 +106,10 @@ BUILTIN_RULES: tuple[Rule, ...] = (
 
 
 def _file_changes(action: PlannedAction) -> Iterator[Effect]:
-    return (effect for effect in action.effects if effect.is_side_effect and effect.target.startswith("/"))
+    """Yield the side effects whose target is a path; that of a command is its text, which may begin like one."""
+    for effect in action.effects:
+        if effect.is_side_effect and effect.kind != "shell_exec" and effect.target.startswith("/"):
+            yield effect
 
 
 def _is_too_much(target: str, ground: Ground) -> bool:

@@ -19,6 +19,7 @@ from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.never import NeverList
 from myclaw_core.policy.ports import BudgetView, Grants, PromotionAnswer, PromotionCheck
 from myclaw_core.policy.rates import RateBook
+from myclaw_core.policy.shell import is_opaque
 from myclaw_core.policy.types import Finding, Situation, Via
 from myclaw_core.types.action import PURE_CLASS, PlannedAction
 from myclaw_core.types.effect import Effect
@@ -96,6 +97,7 @@ _FULL = Text("level full: it can be undone")
 _FULL_BUT_FINAL = Text("level full: it cannot be undone, so it is asked")
 _TAINTED = Text("it was planned from text from outside, and you did not name its target in this message")
 _FINAL = Text("it cannot be undone; no trust is enough for that")
+_OPAQUE = Text("the command does not say plainly which program it runs, so no trust is enough for it")
 _NEVER_COVERED = Text("no folder you opened speaks for this file, so trust does not either")
 _NO_QUESTION = Opinion("pass", Text("there is no question that trust could answer"), "trust")
 
@@ -207,6 +209,8 @@ def _goes_as_a_whole(item: ResolvedEffect) -> bool:
 
     The core may have renamed the kind of such an effect.
     """
+    if item.effect.kind == "shell_exec":
+        return False  # the sandbox keeps what must not go out of the command's reach
     return item.effect.is_side_effect and item.place is not None and item.place.kind in ("dir", "absent")
 
 
@@ -298,6 +302,8 @@ def _trust(case: Case, index: int, promotion: PromotionCheck) -> Opinion:
         promoted, text = False, _FINAL
     elif promoted and case.is_tainted_outbound(index):
         promoted, text = False, _TAINTED
+    elif promoted and is_opaque(effect):
+        promoted, text = False, _OPAQUE
     elif promoted and _is_never_covered(case, index):
         promoted, text = False, _NEVER_COVERED
     if promoted:

@@ -6,10 +6,10 @@ An undeclared effect is `shell_exec` with the scope `undeclared:<tool>`: a side 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from myclaw_core.errors import MyclawError
 from myclaw_core.files.resolve import PathRefusedError, ResolvedPath, file_scope, resolve_path
@@ -17,8 +17,9 @@ from myclaw_core.files.visible import visible
 from myclaw_core.paths import Home
 from myclaw_core.policy.hosts import literal_host, literal_url
 from myclaw_core.policy.own import own_places
+from myclaw_core.policy.shell import shell_call, shell_effects
 from myclaw_core.policy.taint import names_host
-from myclaw_core.runtime.tool import EffectSpec, Tool
+from myclaw_core.runtime.tool import EffectSpec, ShellArgs, Tool
 from myclaw_core.types.effect import REVERSIBILITIES, Effect, EffectKind, Reversibility
 
 __all__ = [
@@ -35,8 +36,8 @@ _NETWORK_KINDS = frozenset({"network_out", "network_in"})
 _UNDO_KINDS = frozenset({"fs_write", "fs_delete", "memory_write", "memory_delete", "config_change"})
 _MAX_NAME_CHARS = 512
 
-# The best a tool may claim; a kind that is missing is irreversible. `shell_exec` and `outbound_message` get better once
-# the snapshot of a sandbox or an outbox can vouch for them.
+# The best a tool may claim; a kind that is missing is irreversible. `outbound_message` gets better once an outbox can
+# vouch for it; a command in the sandbox is worked out apart (`policy/shell.py`).
 _BEST: Mapping[EffectKind, Reversibility] = {
     "fs_read": "reversible",
     "network_in": "reversible",
@@ -87,10 +88,11 @@ def resolve_effects(
     user_home: str,
     typed_text: str = "",
     undoable: bool = True,
+    roots: Sequence[str] = (),
 ) -> tuple[Effect, ...]:
     """Return every effect of one call, in the order the tool declares them; see `resolve_call`."""
     resolved = resolve_call(
-        tool, args, cwd=cwd, home=home, user_home=user_home, typed_text=typed_text, undoable=undoable
+        tool, args, cwd=cwd, home=home, user_home=user_home, typed_text=typed_text, undoable=undoable, roots=roots
     )
     return tuple(item.effect for item in resolved)
 
@@ -104,6 +106,7 @@ def resolve_call(
     user_home: str,
     typed_text: str = "",
     undoable: bool = True,
+    roots: Sequence[str] = (),
 ) -> tuple[ResolvedEffect, ...]:
     """Return every effect of one call with what it was made from; `()` for a pure tool.
 
@@ -112,6 +115,7 @@ def resolve_call(
         user_home: Absolute folder that `~` stands for.
         typed_text: What the user typed this turn; only a URL on a host named there is read as `network_in`.
         undoable: Whether an undo record can be made, as far as is known.
+        roots: Real paths of the open folders: what a command in the sandbox reads.
 
     Raises:
         TargetRefusedError: An argument names no clear target.
@@ -126,7 +130,8 @@ def resolve_call(
         typed_text=typed_text,
         undoable=undoable and tool.plan is not None,
     )
-    return tuple(maker.make(spec, given) for spec in tool.effects for given in _given(spec, args))
+    declared = tuple(maker.make(spec, given) for spec in tool.effects for given in _given(spec, args))
+    return declared if tool.shell is None else (*declared, *maker.command(tool.shell, args, roots, undoable=undoable))
 
 
 def undeclared_effect(tool_name: str) -> Effect:
@@ -161,6 +166,25 @@ class _Maker:
             return self._named(spec, given)
         except (PathRefusedError, ValueError) as error:
             raise TargetRefusedError(spec.kind, visible(given), str(error)) from error
+
+    def command(
+        self, names: ShellArgs, args: Mapping[str, Any], roots: Sequence[str], *, undoable: bool
+    ) -> tuple[ResolvedEffect, ...]:
+        """Return what a command in the sandbox can do; one that may change the system itself is of that kind."""
+        try:
+            call = shell_call(names, args, roots=roots, cwd=self.cwd, user_home=self.user_home)
+        except (PathRefusedError, ValueError) as error:
+            raise TargetRefusedError("shell_exec", visible(str(args.get(names.command)))[:80], str(error)) from error
+        found = shell_effects(call, user_home=self.user_home, undoable=undoable)
+        kind = call.root and own_places(self.home, self.user_home).kind_of(call.root.real, whole=False)
+        return tuple(
+            ResolvedEffect(
+                effect=evolve(effect, kind=kind, reversibility="irreversible") if kind else effect,
+                given=given,
+                place=place,
+            )
+            for effect, given, place in found
+        )
 
     def _file(self, spec: EffectSpec, given: str) -> ResolvedEffect:
         deletes = spec.kind == "fs_delete"

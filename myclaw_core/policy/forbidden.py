@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from myclaw_core.files.resolve import display_path
 from myclaw_core.paths import Home
@@ -168,13 +168,17 @@ class ForbiddenPlaces:
     def _is_allowed(self, host: str) -> bool:
         return host in self._allowed_hosts or _without_port(host) in self._allowed_hosts
 
+    def under(self, real: str) -> Sequence[str]:
+        """Return every forbidden path beneath the folder `real`, outer ones first."""
+        return self._paths.under(real)
+
     def host(self, host: str) -> Text | None:
         """Return why `host` (a scope: lower case, IDNA, `:port` if it is not the default) is forbidden, or `None`."""
         name = _without_port(host)
         address = _address(name)
         if name in _METADATA_NAMES or (address is not None and address in _METADATA_ADDRESSES):
             return Text("{host} is a cloud metadata address; it is never reached", {"host": host})
-        if any(name == extra or name.endswith("." + extra) for extra in self._extra_hosts):
+        if any(extra in (name, host) or name.endswith("." + extra) for extra in self._extra_hosts):
             return Text("{host} is forbidden by your configuration", {"host": host})
         if self._is_allowed(host):
             return None

@@ -156,6 +156,7 @@ class Intake:
                 user_home=self._user_home,
                 typed_text=request.situation.typed_text,
                 undoable=request.undoable,
+                roots=request.situation.roots,
             )
         except TargetRefusedError as refused:
             target = str(self._redact(refused.target))

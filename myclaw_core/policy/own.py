@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -43,7 +43,7 @@ class OwnPlaces:
         units = [*_SCHEDULER, f"{user_home}/.config/systemd", f"{user_home}/.local/share/systemd"]
         changing: list[tuple[EffectKind, list[str]]] = [
             ("config_change", _configuration(home)),
-            ("self_modify", [str(home.workspace / "neurons"), *installation, *units]),
+            ("self_modify", [str(home.neurons), *installation, *units]),
         ]
         self._places: PlaceMap[EffectKind] = PlaceMap(
             {path: kind for kind, paths in changing for path in with_real_paths(paths)}
@@ -59,6 +59,10 @@ class OwnPlaces:
         if found is not None:
             return found[1]
         return self._places.beneath(real) if whole else None
+
+    def under(self, real: str) -> Sequence[str]:
+        """Return every such place that lies beneath the folder `real`, outer ones first."""
+        return self._places.under(real)
 
 
 @lru_cache(maxsize=8)

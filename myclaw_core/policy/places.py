@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 __all__ = ["PlaceMap", "ancestors", "expand_user", "with_real_paths"]
@@ -38,6 +38,13 @@ class PlaceMap(Generic[T]):
     def beneath(self, real: str) -> T | None:
         """Return the meaning of a place that lies at or beneath the folder `real`."""
         return self._above.get(real)
+
+    def under(self, real: str) -> Sequence[str]:
+        """Return every place that lies beneath the folder `real`, outer ones first."""
+        if real not in self._above:
+            return ()
+        start = real.rstrip("/") + "/"
+        return sorted((path for path in self._places if path.startswith(start)), key=len)
 
 
 def ancestors(path: str) -> Iterator[str]:

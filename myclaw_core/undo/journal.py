@@ -7,6 +7,7 @@ import stat
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from hashlib import sha256
+from typing import Any
 from uuid import UUID
 
 from attrs import evolve
@@ -21,10 +22,16 @@ from myclaw_core.files.steps import PathStep, resolve_plan
 from myclaw_core.runtime.tool import PlannedChange
 from myclaw_core.types.text import Text
 from myclaw_core.undo.blobs import BlobStore
+from myclaw_core.undo.restore import restore_snapshot
 from myclaw_core.undo.revert import Reverted, revert_changes
+from myclaw_core.undo.snapshot import Closed, Snapshots
 from myclaw_core.undo.types import PathChange, PathState, UndoRecord
 
-__all__ = ["MAX_PATHS", "UndoJournal", "planned_states"]
+__all__ = ["MAX_PATHS", "SNAPSHOT", "UndoJournal", "planned_states"]
+
+SNAPSHOT = "snapshot"
+"""Handler of records that keep a whole folder."""
+_PATHS = "paths"
 
 MAX_PATHS = 10_000
 """Most paths one step may change and still be undone: its record is one event."""
@@ -39,6 +46,7 @@ class UndoJournal:
         keep_days: Days after which a record may be forgotten.
         masked: Whether redaction would mask something in a text: a record is stored redacted, and a masked path could
             not be restored.
+        closed: Places beneath a folder that a snapshot of it leaves out.
     """
 
     def __init__(
@@ -48,11 +56,13 @@ class UndoJournal:
         keep_days: int = 30,
         *,
         masked: Callable[[str], bool] = lambda _text: False,
+        closed: Closed = lambda _root: (),
     ) -> None:
         self._blobs = blobs
         self._clock = clock
         self._keep_days = keep_days
         self._masked = masked
+        self._snapshots = Snapshots(blobs, closed)
 
     def undoable(self, plan: tuple[PlannedChange, ...], cwd: str) -> Text | None:
         """Return why a plan could not be undone, or `None`: a look that reads no content and stores nothing.
@@ -92,17 +102,37 @@ class UndoJournal:
             PathRefusedError: A path cannot be used.
             StoreError: The bytes cannot be kept.
         """
-        now = self._clock.now()
-        return UndoRecord(
-            id=undo_id,
-            trace_id=trace_id,
-            step_index=step_index,
-            tool_name=tool_name,
-            handler="paths",
-            changes=tuple(self._change(step) for step in resolve_plan(plan, cwd)),
-            created_at=now,
-            expires_at=now + timedelta(days=self._keep_days),
-        )
+        changes = tuple(self._change(step) for step in resolve_plan(plan, cwd))
+        return self._made(undo_id, tool_name, trace_id, step_index, handler=_PATHS, changes=changes)
+
+    def snapshot_obstacle(self, root: str) -> Text | None:
+        """Return why whatever happens in the folder `root` could not be undone, or `None`: a look at names only."""
+        if not self._storable(root):
+            return Text("{path} is a name that a record cannot hold", {"path": display_path(root)})
+        return self._snapshots.obstacle(root)
+
+    def record_snapshot(
+        self, *, undo_id: UUID, tool_name: str, root: str, trace_id: UUID, step_index: int
+    ) -> UndoRecord:
+        """Keep all of the folder `root` and return the record that reverts it; commit it before anything runs there.
+
+        Raises:
+            ToolFailure: Something in it cannot be kept.
+            EffectChangedError: It was exchanged meanwhile.
+            StoreError: The bytes cannot be kept.
+        """
+        data = {"root": root, "before": self._snapshots.take(root)}
+        return self._made(undo_id, tool_name, trace_id, step_index, handler=SNAPSHOT, data=data)
+
+    def close_snapshot(self, record: UndoRecord) -> UndoRecord:
+        """Return the record with what the command left behind, so that a later change is not mistaken for its doing.
+
+        Raises:
+            ToolFailure: The folder cannot be read.
+            StoreError: The list of what is there cannot be kept.
+        """
+        after = self._snapshots.note(record.data["root"], record.data["before"])
+        return evolve(record, data={**record.data, "after": after})
 
     def revert(self, record: UndoRecord, *, force: bool = False) -> Reverted:
         """Take a step back; it may have run wholly, in part or not at all, and may have been taken back already.
@@ -116,7 +146,28 @@ class UndoJournal:
         """
         if record.reverted_at is not None:
             return Reverted(reverted=True, details=(Text("it was undone before"),))
-        return revert_changes(record.changes, self._blobs, force=force)
+        if record.handler == SNAPSHOT:
+            data = record.data
+            return restore_snapshot(self._snapshots, data["root"], data["before"], data.get("after"), force=force)
+        if record.handler == _PATHS:
+            return revert_changes(record.changes, self._blobs, force=force)
+        text = Text("this version does not know how to undo it ({handler})", {"handler": record.handler})
+        return Reverted(reverted=False, details=(text,))
+
+    def _made(
+        self, undo_id: UUID, tool_name: str, trace_id: UUID, step_index: int, *, handler: str, **content: Any
+    ) -> UndoRecord:
+        now = self._clock.now()
+        return UndoRecord(
+            id=undo_id,
+            trace_id=trace_id,
+            step_index=step_index,
+            tool_name=tool_name,
+            handler=handler,
+            created_at=now,
+            expires_at=now + timedelta(days=self._keep_days),
+            **{"changes": (), **content},
+        )
 
     def _obstacle(self, step: PathStep) -> Text | int:
         """Return why one step could not be undone, or the bytes to keep for it."""

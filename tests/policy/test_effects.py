@@ -128,7 +128,7 @@ def test_the_estimated_cost_is_what_the_spending_arguments_say(tool: Build) -> N
 
 
 def test_deleting_a_folder_above_neurons_is_a_change_of_the_system(world: Any, tool: Build, resolve: Any) -> None:
-    (world.workspace / "neurons").mkdir()
+    (world.workspace / "neurons").mkdir(exist_ok=True)
     delete = tool("t", EffectSpec(kind="fs_delete", arg="path"), plan=True)
     effect = only(resolve(delete, {"path": "."}))
     assert (effect.kind, effect.reversibility) == ("self_modify", "irreversible")

@@ -1,0 +1,120 @@
+"""What of an open folder a command in the sandbox must not see or must not change, as the places on disk stand now.
+
+A mount can only cover what exists and is no link, so a writable folder in which a forbidden place could come to be is
+refused as a whole.
+"""
+# Paths are text here, as in the policy.
+# ruff: noqa: PTH118
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from attrs import frozen
+
+from myclaw_core.errors import ToolFailure
+from myclaw_core.files.resolve import display_path, is_beneath
+
+__all__ = ["Enclosure", "mounts_beneath"]
+
+_RUN_BY_OTHERS = frozenset({".envrc", ".idea", ".vscode"})
+"""Names whose content other programs run or obey when the folder is opened."""
+_IN_GIT_FOLDER = ("config", "config.worktree", "hooks")
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+
+Under = Callable[[str], Sequence[str]]
+"""Returns the places beneath a folder, outer ones first."""
+
+
+@frozen(kw_only=True)
+class Enclosure:
+    """Works out what is kept from commands.
+
+    Attributes:
+        forbidden: Places that no tool may touch.
+        own: Places whose change changes the system itself.
+        mounts: Mount points beneath a folder.
+    """
+
+    forbidden: Under
+    own: Under
+    mounts: Under
+
+    def hidden(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Return the places beneath `roots` that must not be seen: forbidden ones, and mounts that are not roots."""
+        roots = tuple(roots)
+        found = [path for root in roots for path in self.forbidden(root) if _is_plain(path)]
+        found += [path for root in roots for path in self.mounts(root) if path not in roots]
+        return _outermost(found, unless_holds=roots)
+
+    def fixed(self, root: str) -> tuple[str, ...]:
+        """Return the places beneath the writable `root` that may be read and not changed.
+
+        These are the system's own (neurons, configuration, installation, scheduler) and files that other programs run
+        by themselves, such as the hooks of a git repository.
+
+        Raises:
+            ToolFailure: A place that no command may make could be made there: it is absent, or a link leads to it.
+        """
+        own = [*self.own(root), *(path for path in (os.path.realpath(sys.base_prefix),) if _is_inside(path, root))]
+        for path in (*self.forbidden(root), *own):
+            if not _is_plain(path):
+                raise ToolFailure(
+                    f"{display_path(root)} cannot be opened for a command as a whole, because {display_path(path)} "
+                    "must not come to be that way; open a folder inside it with --root"
+                )
+        hidden = self.hidden((root,))
+        found = (*own, *_run_by_others(root, hidden))
+        return _outermost(path for path in found if not any(is_beneath(path, other) for other in hidden))
+
+    def closed(self, root: str) -> tuple[str, ...]:
+        """Return everything beneath `root` that commands cannot change; a snapshot leaves it out.
+
+        Raises:
+            ToolFailure: As for `fixed`.
+        """
+        return (*self.hidden((root,)), *self.fixed(root))
+
+
+def mounts_beneath(root: str) -> Sequence[str]:
+    """Return the mount points strictly beneath the folder `root`, outer ones first."""
+    table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+    points = {_ESCAPE.sub(lambda code: chr(int(code[1], 8)), line.split(" ")[4]) for line in table.splitlines()}
+    return sorted((point for point in points if _is_inside(point, root)), key=len)
+
+
+def _is_plain(path: str) -> bool:
+    """Return whether something is there that no link leads to."""
+    return os.path.lexists(path) and os.path.realpath(path) == path
+
+
+def _is_inside(path: str, root: str) -> bool:
+    return path != root and is_beneath(path, root)
+
+
+def _outermost(paths: Iterable[str], unless_holds: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return `paths` without those beneath another one, unless a root lies between them."""
+    kept: list[str] = []
+    for path in sorted(set(paths), key=len):
+        over = [other for other in kept if is_beneath(path, other)]
+        if all(any(_is_inside(root, other) and is_beneath(path, root) for root in unless_holds) for other in over):
+            kept.append(path)
+    return tuple(kept)
+
+
+def _run_by_others(root: str, hidden: Sequence[str]) -> Iterator[str]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if os.path.join(folder, name) not in hidden]
+        names = {*folders, *files}
+        wanted = _RUN_BY_OTHERS & names
+        if {"HEAD", "objects"} <= names:
+            wanted |= names.intersection(_IN_GIT_FOLDER)
+        for name in sorted(wanted):
+            path = os.path.join(folder, name)
+            if not Path(path).is_symlink():
+                yield path
+        folders[:] = [name for name in folders if name not in wanted]

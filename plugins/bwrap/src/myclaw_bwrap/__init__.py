@@ -1,0 +1,1 @@
+"""The sandbox of myclaw, by bubblewrap."""
