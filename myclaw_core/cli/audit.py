@@ -1,27 +1,104 @@
-"""`myclaw audit show | verify`: what happened, and whether the record of it is whole."""
+"""`myclaw audit list | show | tail | verify`: what happened, and whether the record of it is whole."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
-from myclaw_core.errors import UsageError
+from myclaw_core.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
+    from myclaw_core.clock import Clock
+    from myclaw_core.events.log import EventLog
+    from myclaw_core.events.store import Head
+    from myclaw_core.events.types import Event
 
 __all__ = ["run"]
+
+SHOWN = 5
+"""Most differences of the exported files that are named."""
+
+POLL_S = 0.5
+"""How often `--follow` looks for new events."""
 
 
 def run(args: argparse.Namespace) -> int:
     """Run one audit command."""
-    return asyncio.run(_show(args) if args.command == "audit show" else _verify(args))
+    command = {"audit list": _list, "audit show": _show, "audit tail": _tail, "audit verify": _verify}[args.command]
+    try:
+        return asyncio.run(command(args))
+    except KeyboardInterrupt:
+        if args.command == "audit tail" and args.follow:
+            return 0
+        raise
+
+
+async def _list(args: argparse.Namespace) -> int:
+    from myclaw_core.events.listing import trace_lines, trace_table
+
+    async with _log() as (log, _):
+        lines = await trace_lines(log, args.count)
+    if args.json:
+        print(json.dumps([line.json() for line in lines], ensure_ascii=False, indent=2))
+    else:
+        print(trace_table(lines) if lines else "Nothing is recorded yet.")
+    return 0
+
+
+async def _tail(args: argparse.Namespace) -> int:
+    async with _log() as (log, clock):
+        newest = await log.last()
+        seq = max(0, newest.seq - args.count) if newest else 0
+        while True:
+            for head in await log.heads(seq):
+                _print(head, *await _read(log, head), as_json=args.json)
+                seq = head.seq
+            if not args.follow:
+                return 0
+            await clock.sleep(POLL_S)
+
+
+async def _read(log: EventLog, head: Head) -> tuple[Event | None, str]:
+    """Return an event and what is wrong with it: the end of a damaged log is what a person looks at first."""
+    try:
+        return await log.event(head), ""
+    except StoreError as error:
+        return None, str(error)
+
+
+def _print(head: Head, event: Event | None, problem: str = "", *, as_json: bool) -> None:
+    from myclaw_core import codec
+    from myclaw_core.events.narrative import event_lines
+
+    if as_json:
+        body = None if event is None else codec.unstructure(event)
+        shown: dict[str, Any] = {"seq": head.seq, "at": head.at, "type": head.type, "event": body}
+        print(json.dumps(shown | ({"error": problem} if problem else {}), ensure_ascii=False), flush=True)
+    elif problem:
+        print(f"{head.seq:>6}  {problem}", flush=True)
+    else:
+        print("\n".join(event_lines(head, event)), flush=True)
+
+
+@asynccontextmanager
+async def _log() -> AsyncIterator[tuple[EventLog, Clock]]:
+    """Open the event log alone: nothing is started, checked or cleared up."""
+    from myclaw_core.clock import SystemClock
+    from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
+    from myclaw_core.paths import Home
+
+    home, clock = Home.find(), SystemClock()
+    dispatcher, config = configured_dispatcher(home, load_plugins(home), clock, lambda _fault: None)
+    async with open_log(home, dispatcher, config, clock) as log:
+        yield log, clock
 
 
 async def _show(args: argparse.Namespace) -> int:
-    from myclaw_core import codec
     from myclaw_core.agent import Agent
     from myclaw_core.events.narrative import narrate
     from myclaw_core.paths import Home
@@ -34,10 +111,7 @@ async def _show(args: argparse.Namespace) -> int:
         entries = await agent.log.events(trace_id)
         if args.json:
             for head, event in entries:
-                body = None if event is None else codec.unstructure(event)
-                print(
-                    json.dumps({"seq": head.seq, "at": head.at, "type": head.type, "event": body}, ensure_ascii=False)
-                )
+                _print(head, event, as_json=True)
         else:
             print("\n".join(narrate(trace_id, entries)))
     return 0
@@ -48,7 +122,7 @@ async def _trace_id(agent: Agent, wanted: str) -> str | None:
     if not matches and not wanted:
         return None
     if not matches:
-        raise UsageError(f"no trace starts with {wanted!r}; '/status' in a conversation names its last one")
+        raise UsageError(f"no trace starts with {wanted!r}; see 'myclaw audit list'")
     if wanted and len(matches) > 1:
         raise UsageError(f"more than one trace starts with {wanted!r}; give more of the id")
     return matches[0]
@@ -61,6 +135,7 @@ async def _verify(args: argparse.Namespace) -> int:
     async with Agent.open(Home.find(), recover_turns=False) as agent:
         events = await agent.log.verify()
         trust = await agent.book.verify()
+        export = await agent.export.compare()
     summary = {
         "events": {
             "ok": events.ok,
@@ -74,6 +149,14 @@ async def _verify(args: argparse.Namespace) -> int:
             "first_bad": trust.first_bad_row,
             "problem": "; ".join(map(str, trust.problems)),
         },
+        "export": {
+            "ok": export.ok,
+            "checked": export.checked,
+            "first_bad": export.first_bad_seq,
+            "problem": "; ".join(map(str, export.problems[:SHOWN])),
+            "problems": len(export.problems),
+            "pending": export.pending,
+        },
     }
     if args.json:
         print(json.dumps(summary, ensure_ascii=False))
@@ -81,4 +164,4 @@ async def _verify(args: argparse.Namespace) -> int:
         for name, part in summary.items():
             state = "whole" if part["ok"] else f"NOT whole: {part['problem']}"
             print(f"{name + ':':<8}{part['checked']:>6} checked, {state}")
-    return 0 if events.ok and trust.ok else 1
+    return 0 if events.ok and trust.ok and export.ok else 1

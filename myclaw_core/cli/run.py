@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 
 from myclaw_core.cli.streams import drop_output, mend_streams
 from myclaw_core.errors import MyclawError
 
 __all__ = ["run_command"]
+
+_MODULES = {"chat": "talk", "ask": "talk", "plugins enable": "plugin_switch", "plugins disable": "plugin_switch"}
+"""Where a command is found whose module is not named like its first word."""
+
+_OWN_LOG = frozenset({"chat", "ask", "redact"})
+"""Commands that take care of log lines themselves, or log nothing."""
+
+_QUIET = frozenset({"audit verify", "doctor"})
+"""Commands whose report says all of it."""
 
 
 def run_command(args: argparse.Namespace) -> int:
@@ -45,33 +55,10 @@ def _line(error: OSError) -> str:
 
 def _dispatch(args: argparse.Namespace) -> int:
     command: str = args.command
-    if command in {"chat", "ask"}:
-        from myclaw_core.cli import talk
+    if command not in _OWN_LOG:
+        from myclaw_core.cli.log import LogLines
 
-        return talk.run(args)
-    from myclaw_core.cli.log import LogLines
-
-    LogLines(hold=command == "audit verify")  # its report says all of it
-    if command == "demo":
-        from myclaw_core.cli import demo
-
-        return demo.run(args)
-    if command.startswith("trust "):
-        from myclaw_core.cli import trust
-
-        return trust.run(args)
-    if command == "policy check":
-        from myclaw_core.cli import policy
-
-        return policy.run(args)
-    if command.startswith("audit "):
-        from myclaw_core.cli import audit
-
-        return audit.run(args)
-    if command in {"plugins enable", "plugins disable"}:
-        from myclaw_core.cli import plugin_switch
-
-        return plugin_switch.run(args)
-    from myclaw_core.cli import plugins
-
-    return plugins.run(args)
+        LogLines(hold=command in _QUIET)
+    module = import_module(f"myclaw_core.cli.{_MODULES.get(command) or command.partition(' ')[0]}")
+    code: int = module.run(args)
+    return code

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from myclaw_core.config.source import read_source
+from myclaw_core.config.source import Source, read_source
 from myclaw_core.errors import ConfigError
 
-__all__ = ["edit_list"]
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+    from tomlkit.items import Array
+
+__all__ = ["edit_list", "value_at", "with_value", "without_value", "write_text"]
 
 
 def edit_list(path: Path, section: str, key: str, change: Callable[[list[str]], list[str]]) -> None:
@@ -20,39 +25,131 @@ def edit_list(path: Path, section: str, key: str, change: Callable[[list[str]], 
         ConfigError: The file cannot be read, is not TOML, or cannot be changed without touching the rest.
     """
     source = read_source(path)
-    values = dict(source.values)
-    known = values.get(section, {})
-    if not isinstance(known, dict) or not isinstance(known.get(key, []), list):
+    known = value_at(source, (section, key)) or []
+    if not isinstance(source.values.get(section, {}), dict) or not isinstance(known, list):
         raise ConfigError(f"{path}: [{section}] {key} must be a list; correct it first")
-    wanted = change([str(item) for item in known.get(key, [])])
-    text = _edited(source.text, section, key, wanted)
-    if text is None or tomllib.loads(text) != {**values, section: {**known, key: wanted}}:
-        raise ConfigError(f"{path}: cannot be changed without touching the rest; set [{section}] {key} by hand")
-    _write(path, text)
+    write_text(path, with_value(source, (section, key), change([str(item) for item in known])))
 
 
-def _edited(text: str, section: str, key: str, wanted: list[str]) -> str | None:
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
-    try:
-        document = tomlkit.parse(text)
-        table: MutableMapping[str, Any] = document.setdefault(section, tomlkit.table())
-        array = table.setdefault(key, tomlkit.array())
-        for index in reversed(range(len(array))):
-            if array[index] not in wanted:
-                del array[index]
-        array.extend(item for item in wanted if item not in list(array))
-        return tomlkit.dumps(document)
-    except (TOMLKitError, ValueError, TypeError):
-        return None
+def value_at(source: Source, where: Sequence[str]) -> Any:
+    """Return what the file says at a place such as `("agent", "model")`, or `None`."""
+    found: Any = source.values
+    for name in where:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
 
 
-def _write(path: Path, text: str) -> None:
+def with_value(source: Source, where: Sequence[str], value: Any) -> str:
+    """Return the text of the file with one value set; tables on the way are made if missing.
+
+    Raises:
+        ConfigError: That cannot be done without touching the rest.
+    """
+
+    def change(table: MutableMapping[str, Any]) -> None:
+        old = table.get(where[-1])
+        if not (isinstance(value, list) and _fill(old, value)):
+            table[where[-1]] = value
+
+    return _edited(source, where, change, _nested(source.values, where, value))
+
+
+def without_value(source: Source, where: Sequence[str]) -> str:
+    """Return the text of the file without one value or table; what is not there is no error.
+
+    Raises:
+        ConfigError: That cannot be done without touching the rest.
+    """
+    if value_at(source, where) is None:
+        return source.text
+    return _edited(source, where, lambda table: table.pop(where[-1]), _nested(source.values, where, None))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the file; only its owner can read it, and the line ends it had stay.
+
+    Raises:
+        ConfigError: It cannot be written; nothing was changed.
+    """
     from myclaw_core.atomic import replace_file
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.exists() and b"\r\n" in path.read_bytes():
+            text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+        if path.exists():
+            path.chmod(0o600)
         replace_file(path, text.encode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}; nothing was changed") from error
+
+
+def _edited(
+    source: Source,
+    where: Sequence[str],
+    change: Callable[[MutableMapping[str, Any]], Any],
+    wanted: dict[str, Any],
+) -> str:
+    """Return the text after `change` of the table that holds `where`, if then the file says exactly what is wanted."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    text = None
+    with suppress(TOMLKitError, ValueError, TypeError, KeyError, AttributeError, tomllib.TOMLDecodeError):
+        document = tomlkit.parse(source.text)
+        table: MutableMapping[str, Any] = document
+        for name in where[:-1]:
+            table = _subtable(document, table, name)
+        change(table)
+        text = tomlkit.dumps(document)
+        if _without_empty(tomllib.loads(text)) == _without_empty(wanted):
+            return text
+    raise ConfigError(f"{source.path}: cannot be changed without touching the rest; edit {'.'.join(where)} by hand")
+
+
+def _subtable(document: TOMLDocument, table: MutableMapping[str, Any], name: str) -> MutableMapping[str, Any]:
+    """Return a table within one, made at the end of the file, after an empty line, where it is missing."""
+    import tomlkit
+
+    if name not in table:
+        if table is document and document.as_string().strip():
+            document.add(tomlkit.nl())
+        table[name] = tomlkit.table(is_super_table=table is not document or None)
+    found: MutableMapping[str, Any] = table[name]
+    return found
+
+
+def _fill(array: Any, wanted: list[Any]) -> bool:
+    """Bring an array of the file to `wanted` item by item, which keeps its layout; return whether that was possible."""
+    from tomlkit.items import Array
+
+    if not isinstance(array, Array):
+        return False
+    _drop(array, wanted)
+    array.extend(item for item in wanted if item not in list(array))
+    return list(array) == wanted
+
+
+def _drop(array: Array, wanted: list[Any]) -> None:
+    for index in reversed(range(len(array))):
+        if array[index] not in wanted:
+            del array[index]
+
+
+def _without_empty(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values without tables that hold nothing: they say nothing, and a dotted key leaves none behind."""
+    kept = {name: _without_empty(value) if isinstance(value, dict) else value for name, value in values.items()}
+    return {name: value for name, value in kept.items() if value != {}}
+
+
+def _nested(values: Any, where: Sequence[str], value: Any) -> dict[str, Any]:
+    """Return `values` with `value` at `where`; `None` takes it away."""
+    name, *rest = where
+    known = dict(values) if isinstance(values, dict) else {}
+    if rest:
+        known[name] = _nested(known.get(name, {}), rest, value)
+    elif value is None:
+        known.pop(name, None)
+    else:
+        known[name] = value
+    return known

@@ -13,7 +13,7 @@ from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, Config, Pri
 from myclaw_core.config.source import Source, read_source
 from myclaw_core.errors import ConfigError
 
-__all__ = ["disabled_plugins", "load_config", "value_problem"]
+__all__ = ["disabled_plugins", "load_config", "nearest", "value_problem"]
 
 _KIND_WORDS = {
     "str": "text in quotes",
@@ -87,7 +87,7 @@ class _Reader:
         table = self._table((schema.section,), self._source.values.get(schema.section, {}))
         for name in table:
             if name not in known and name not in nested:
-                self._note((schema.section, name), f"unknown key {name!r}{_nearest(name, [*known, *nested])}")
+                self._note((schema.section, name), f"unknown key {name!r}{nearest(name, [*known, *nested])}")
         return {name: self._value((schema.section, name), key, table.get(name)) for name, key in known.items()}
 
     def prices(self) -> dict[str, Price]:
@@ -104,7 +104,7 @@ class _Reader:
         table = self._table(where, entry)
         for name in table:
             if name not in PRICE_SCHEMA:
-                self._note((*where, name), f"unknown key {name!r}{_nearest(name, PRICE_SCHEMA)}")
+                self._note((*where, name), f"unknown key {name!r}{nearest(name, PRICE_SCHEMA)}")
         missing = [name for name in PRICE_SCHEMA if name not in table]
         if isinstance(entry, dict) and missing:
             self._note(where, f"{' and '.join(missing)} missing; give in, cached and out in USD per million tokens")
@@ -115,7 +115,7 @@ class _Reader:
         for name, value in self._source.values.items():
             if name not in known and name not in idle:
                 what = "section" if isinstance(value, dict) else "key outside of a section"
-                self._note((name,), f"unknown {what} {name!r}{_nearest(name, known)}")
+                self._note((name,), f"unknown {what} {name!r}{nearest(name, known)}")
 
     def cross_checks(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Note values that are fine alone but not together."""
@@ -218,7 +218,8 @@ def _range_problem(key: ConfigKey, value: float) -> str | None:
     return None
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: the nearest known one, else all of them."""
     names = sorted(known)
     close = get_close_matches(name, names, n=1, cutoff=0.5)
     if close:

@@ -11,6 +11,7 @@ from myclaw_core.events.store import Head
 from myclaw_core.events.types import (
     ApprovalAnswered,
     ApprovalAsked,
+    ConfigChanged,
     Event,
     ModelCalled,
     PluginConsent,
@@ -24,7 +25,7 @@ from myclaw_core.events.types import (
 )
 from myclaw_core.files.visible import visible
 
-__all__ = ["narrate"]
+__all__ = ["event_lines", "narrate"]
 
 
 def narrate(trace_id: str, entries: Sequence[tuple[Head, Event | None]]) -> Iterator[str]:
@@ -35,9 +36,14 @@ def narrate(trace_id: str, entries: Sequence[tuple[Head, Event | None]]) -> Iter
     """
     yield f"trace {trace_id}, times in UTC"
     for head, event in entries:
-        lines = ["(erased)"] if event is None else _lines(event)
-        yield f"{head.seq:>6}  {head.at[:19].replace('T', ' ')}  {head.type}: {visible(lines[0])}"
-        yield from (f"{'':>8}{visible(line)}" for line in lines[1:] if line)
+        yield from event_lines(head, event)
+
+
+def event_lines(head: Head, event: Event | None) -> Iterator[str]:
+    """Yield the lines of one event, the first with its number and time."""
+    lines = ["(erased)"] if event is None else _lines(event)
+    yield f"{head.seq:>6}  {head.at[:19].replace('T', ' ')}  {head.type}: {visible(lines[0])}"
+    yield from (f"{'':>8}{visible(line)}" for line in lines[1:] if line)
 
 
 @singledispatch
@@ -138,6 +144,11 @@ def _(event: PluginFault) -> list[str]:
 @_lines.register
 def _(event: PluginConsent) -> list[str]:
     return [f"{event.plugin} {event.version} of {event.distribution} {event.change}"]
+
+
+@_lines.register
+def _(event: ConfigChanged) -> list[str]:
+    return [f"{event.key}: {event.before or 'default'} became {event.after or 'default'}, by {event.sender}"]
 
 
 def _json(args: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from myclaw_core.undo.types import UndoRecord
 __all__ = [
     "ApprovalAnswered",
     "ApprovalAsked",
+    "ConfigChanged",
     "Event",
     "ModelCalled",
     "PluginConsent",
@@ -166,6 +167,26 @@ class PluginConsent:
 
 
 @frozen(kw_only=True)
+class ConfigChanged:
+    """The person changed one setting in the configuration file.
+
+    Attributes:
+        key: The setting, as TOML spells a dotted key.
+        before: Its value in the file as JSON, secrets masked; empty where the default was in force.
+        after: The same after the change.
+        config_digest: Digest of the whole configuration after the change.
+    """
+
+    sender: str
+    key: str
+    before: str
+    after: str
+    config_digest: str
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class UnknownEvent:
     """An event of a later minor version; kept as it is."""
 
@@ -186,5 +207,6 @@ Event = (
     | UndoApplied
     | PluginFault
     | PluginConsent
+    | ConfigChanged
     | UnknownEvent
 )

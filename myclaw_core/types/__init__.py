@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from myclaw_core.events.types import (
         ApprovalAnswered,
         ApprovalAsked,
+        ConfigChanged,
         Event,
         ModelCalled,
         PluginConsent,
@@ -72,6 +73,7 @@ __all__ = [
     "ApprovalState",
     "Autonomy",
     "CheckReason",
+    "ConfigChanged",
     "Critic",
     "Effect",
     "EffectKind",
@@ -175,6 +177,7 @@ _OWNERS = {
     "events.types": (
         "ApprovalAnswered",
         "ApprovalAsked",
+        "ConfigChanged",
         "Event",
         "ModelCalled",
         "PluginConsent",

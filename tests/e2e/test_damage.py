@@ -31,9 +31,10 @@ def test_a_flipped_byte_is_named_and_everything_asks(console, script, state: Pat
     flip(state / "events.db")
     verified = console.run("audit", "verify")
     assert verified.code == 1
-    events, trust = verified.out.splitlines()
+    events, trust, export = verified.out.splitlines()
     number = int(re.fullmatch(r"events: +\d+ checked, NOT whole: the body of event (\d+) was changed", events)[1])
     assert trust.split() == ["trust:", "1", "checked,", "whole"]
+    assert export.split() == ["export:", "3", "checked,", "whole"]
     assert verified.err == ""
     summary = json.loads(console.run("audit", "verify", "--json").out)
     assert (summary["events"]["ok"], summary["events"]["first_bad"]) == (False, number)
@@ -78,13 +79,13 @@ def test_a_key_that_is_lost_is_noticed(console, script, state: Path) -> None:
 
 
 def test_a_record_that_was_cut_to_nothing_is_noticed(console, state: Path) -> None:
-    """The heads beside the databases remember."""
+    """The heads beside the databases remember, and so do the exported files."""
     for database in state.glob("*.db"):
         database.unlink()
     verified = console.run("audit", "verify")
     assert verified.code == 1
     assert "the log ends at event 0 and once held 3" in verified.out
-    assert verified.out.count("0 checked, NOT whole") == 2
+    assert verified.out.count("0 checked, NOT whole") == 3
 
 
 def test_a_copy_elsewhere_is_whole(console, state: Path, tmp_path: Path) -> None:
