@@ -6,6 +6,7 @@ Implementations are called in the order in which plugins were registered; `tryfi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from uuid import UUID
@@ -27,6 +28,7 @@ from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.model import ModelProvider
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
+from myclaw_core.trust.thresholds import stricter
 from myclaw_core.trust.types import SignalContext
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Reversibility
@@ -163,9 +165,19 @@ class Dispatcher:
         return values
 
     def threshold(self, effect_class: str, reversibility: Reversibility, workspace: str) -> TrustThreshold | None:
-        """Return the first threshold that a plugin names for a class (`myclaw_threshold`)."""
+        """Return the first threshold that our own plugins name for a class (`myclaw_threshold`).
+
+        Those of other plugins tighten it, or stand alone where ours name none.
+        """
         arguments = {"effect_class": effect_class, "reversibility": reversibility, "workspace": workspace}
-        return self._first("myclaw_threshold", read.read_threshold, arguments)
+        answers = [
+            (plugin in FIRST_PARTY, answer)
+            for plugin, answer in self._collect("myclaw_threshold", read.read_threshold, arguments)
+            if answer is not None
+        ]
+        ours = [answer for is_ours, answer in answers if is_ours]
+        counted = ours[:1] + [answer for is_ours, answer in answers if not is_ours]
+        return reduce(stricter, counted) if counted else None
 
     async def check(self, action: PlannedAction, trace: ExecutionTrace) -> tuple[Finding, ...]:
         """Return every objection to an action, the strictest first (`myclaw_check`); a fault is a deny.
@@ -222,9 +234,7 @@ class Dispatcher:
                 findings.append(finding)
         return findings
 
-    def _slot(
-        self, hook: str, kind: str, plugin: str, reader: Reader[Any], arguments: Mapping[str, Any]
-    ) -> Any:
+    def _slot(self, hook: str, kind: str, plugin: str, reader: Reader[Any], arguments: Mapping[str, Any]) -> Any:
         """Return what the one chosen plugin answers; a slot without an answer is an error."""
         chosen = next((each for each in self._implementations[hook] if each.plugin_name == plugin), None)
         if chosen is None:
@@ -237,18 +247,6 @@ class Dispatcher:
         if answer is None:
             raise UnavailableError(_slot_line(kind, plugin, "does not keep that"))
         return answer
-
-    def _first(self, hook: str, reader: Reader[T | None], arguments: Mapping[str, Any]) -> T | None:
-        """Return the first answer that is not `None`; a fault passes the question on."""
-        for implementation in self._implementations[hook]:
-            try:
-                answer = self._call(implementation, reader, arguments)
-            except PluginError as error:
-                self._fault(implementation, hook, f"{error}; the next plugin is asked", None)
-            else:
-                if answer is not None:
-                    return answer
-        return None
 
     # What they share.
 

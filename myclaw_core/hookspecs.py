@@ -182,8 +182,9 @@ def myclaw_signals(step: ActionStep, trace: ExecutionTrace, context: SignalConte
 def myclaw_threshold(effect_class: str, reversibility: Reversibility, workspace: str) -> TrustThreshold | None:
     """Say what a subject must reach before its actions run without a question.
 
-    Called when a class is first judged. Mode: first, sync and pure. It counts only where it is stricter than the core's
-    clamps. An error passes the question on to the next plugin; without an answer the class is never promoted.
+    Called when a class is first judged. Mode: first, sync and pure. The first answer of this repository's plugins is the
+    default; that of any other plugin counts only where it is stricter, and none is looser than the core's clamps.
+    An error leaves the answer out; without any the class is never promoted.
 
     Args:
         effect_class: `<kind>:<scope>`, `<kind>:*` for a parent, or `invoke`.

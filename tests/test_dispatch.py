@@ -325,17 +325,19 @@ def test_a_signal_outside_of_zero_to_one_leaves_the_plugins_signals_out(value: A
 
 
 def test_hook_myclaw_threshold() -> None:
-    """The first answer wins; a fault or a wrong answer passes the question on."""
+    """The first answer of ours counts, others only tighten; a fault or a wrong answer is left out."""
     made = bench(
         a={"myclaw_threshold": raising(ValueError())},
         b={"myclaw_threshold": lambda: 0.5},
         c={"myclaw_threshold": lambda: evolve(THRESHOLD, min_score=math.nan)},
         d={"myclaw_threshold": lambda effect_class: None},
         e={"myclaw_threshold": lambda workspace, reversibility: THRESHOLD},
-        f={"myclaw_threshold": raising(AssertionError("not asked"))},
+        f={"myclaw_threshold": lambda: evolve(THRESHOLD, min_score=0.0, min_samples=9, cap_autonomy="full")},
+        defaults={"myclaw_threshold": lambda: evolve(THRESHOLD, min_score=0.5)},
+        files={"myclaw_threshold": lambda: evolve(THRESHOLD, min_samples=99)},
     )
 
-    assert made.dispatcher.threshold("invoke", "reversible", "~") == THRESHOLD
+    assert made.dispatcher.threshold("invoke", "reversible", "~") == evolve(THRESHOLD, min_samples=9)
     assert [plugin for plugin, _ in made.told()] == ["a", "b", "c"]
     assert bench().dispatcher.threshold("invoke", "reversible", "~") is None
 

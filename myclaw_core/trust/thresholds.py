@@ -8,10 +8,19 @@ from collections.abc import Callable, Iterable
 from attrs import evolve
 
 from myclaw_core.errors import MyclawError
-from myclaw_core.types.effect import Reversibility
+from myclaw_core.types.effect import Reversibility, autonomy_le
 from myclaw_core.types.trust import TrustThreshold
 
-__all__ = ["MIN_SAMPLES", "MIN_SCORE", "NEVER", "AskThreshold", "ThresholdNotFoundError", "Thresholds", "clamped"]
+__all__ = [
+    "MIN_SAMPLES",
+    "MIN_SCORE",
+    "NEVER",
+    "AskThreshold",
+    "ThresholdNotFoundError",
+    "Thresholds",
+    "clamped",
+    "stricter",
+]
 
 MIN_SAMPLES = 3
 MIN_SCORE = 0.5
@@ -74,3 +83,14 @@ def clamped(threshold: TrustThreshold) -> TrustThreshold:
     """Return `threshold` no looser than the core allows; a score that is no number in [0, 1] never promotes."""
     min_score = max(threshold.min_score, MIN_SCORE) if 0.0 <= threshold.min_score <= 1.0 else NEVER
     return evolve(threshold, min_score=min_score, min_samples=max(threshold.min_samples, MIN_SAMPLES))
+
+
+def stricter(first: TrustThreshold, second: TrustThreshold) -> TrustThreshold:
+    """Return a threshold that is met only where both are."""
+    is_lower = autonomy_le(second.cap_autonomy, first.cap_autonomy)
+    return evolve(
+        first,
+        min_score=max(first.min_score, second.min_score),
+        min_samples=max(first.min_samples, second.min_samples),
+        cap_autonomy=second.cap_autonomy if is_lower else first.cap_autonomy,
+    )
