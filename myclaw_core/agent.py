@@ -31,7 +31,7 @@ from myclaw_core.runtime.recovery import recover
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.turn import TurnRunner
 from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
-from myclaw_core.runtime.undoing import UndoLine, find_trace, undo_trace
+from myclaw_core.runtime.undoing import UndoLine, undo_trace
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.follower import TrustFollower
 from myclaw_core.types.text import Text
@@ -90,9 +90,7 @@ class Agent:
         dispatcher, config = configured_dispatcher(home, plugins, clock, faults.append)
         async with AsyncExitStack() as stack:
             log = await stack.enter_async_context(open_log(home, dispatcher, config, clock))
-            assembly = Assembly(
-                home=home, clock=clock, config=config, dispatcher=dispatcher, log=log, lookup=lookup
-            )
+            assembly = Assembly(home=home, clock=clock, config=config, dispatcher=dispatcher, log=log, lookup=lookup)
             book = assembly.book()
             stack.push_async_callback(book.close)
             await book.open()
@@ -169,18 +167,15 @@ class Agent:
         finally:
             await asyncio.shield(self._follow())
 
-    async def undo(self, turn: Turn, wanted: str = "") -> list[UndoLine]:
+    async def undo(self, turn: Turn, original: ExecutionTrace, *, force: bool = False) -> list[UndoLine]:
         """Take back what a trace changed.
 
         Args:
             turn: The undo itself, recorded as a child of that trace.
-            wanted: Id of the trace or its beginning; the sender's last one that changed something by default.
-
-        Raises:
-            UsageError: There is no such trace.
+            original: The trace.
+            force: Restore even what was changed since.
         """
-        original = await find_trace(self.log, wanted, turn.sender)
-        lines = await undo_trace(self.services, evolve(turn, parent_trace_id=original.id), original)
+        lines = await undo_trace(self.services, evolve(turn, parent_trace_id=original.id), original, force=force)
         await self._follow()
         return lines
 
@@ -254,14 +249,18 @@ class Agent:
         await self.dispatcher.shutdown()
         for provider in {id(choice.provider): choice.provider for choice in self.services.models}.values():
             await provider.close()
+        await self._record_faults()
         await self.export.stop()
         await self.log.checkpoint()
 
 
 def _interrupted(trace: ExecutionTrace) -> Text:
     unknown = sum(step.state == "intent" for step in trace.steps)
+    if not unknown:
+        msgid = "an earlier turn was interrupted (trace {trace}); what it did until then is recorded"
+        return Text(msgid, {"trace": str(trace.id)[:13]})
     return Text(
-        "an earlier turn was interrupted (trace {trace}): {n} of its actions have an unknown outcome; "
-        "/undo {trace} takes back what can be",
+        "an earlier turn was interrupted (trace {trace}): actions with an unknown outcome: {n}; "
+        "'myclaw undo {trace}' takes back what can be",
         {"trace": str(trace.id)[:13], "n": unknown},
     )

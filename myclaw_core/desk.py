@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from myclaw_core.approval.types import Approval
+from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.visible import visible
 from myclaw_core.policy.report import explain
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, Turn
+from myclaw_core.runtime.undoing import find_trace, first_words, last_changing, may_have_changed
 from myclaw_core.types.effect import Autonomy
 
 if TYPE_CHECKING:
@@ -58,12 +61,14 @@ class SessionDesk:
         self._session_id = str(agent.clock.new_id())
         self._history: list[Message] = []
         self._last: ExecutionTrace | None = None
-        self._why_last = ""
+        self._decided: ExecutionTrace | None = None
+        self._changing: list[ExecutionTrace] = []
+        self._took_back = False
         self._commands: Mapping[str, tuple[str, Callable[[str], Awaitable[str]]]] = {
             "/help": ("what can be typed here", self._help),
             "/status": ("level, folders, model, budget, open questions", self._status),
-            "/undo": ("take back what the last turn changed; /undo TRACE for an older one", self._undo),
-            "/why": ("how the last action was decided, check by check", self._why),
+            "/undo": ("take back what the last turn here changed; /undo TRACE for any other one", self._undo),
+            "/why": ("how the last action was decided, check by check; /why TRACE for all of another turn", self._why),
             "/trust": ("what has been earned, by whom and for what", self._trust),
         }
 
@@ -95,13 +100,12 @@ class SessionDesk:
         return runner.trace
 
     def _remember(self, trace: ExecutionTrace) -> None:
-        """Keep what `/status` and `/why` tell of, also of a turn that was stopped."""
+        """Keep what `/status`, `/why` and `/undo` tell of, also of a turn that was stopped."""
         self._last = trace
-        answers = {approval.request_id: approval for approval in trace.approvals}
-        for step in trace.steps:
-            if step.decision is not None:
-                answer = answers.get(step.approval_id) if step.approval_id else None
-                self._why_last = f"{explain(step.decision)}\nthen: {_ending(step, answer)}"
+        if any(step.decision for step in trace.steps):
+            self._decided = trace
+        if any(map(may_have_changed, trace.steps)):
+            self._changing.append(trace)
 
     async def _run_command(self, line: str) -> str:
         name, _, rest = line.partition(" ")
@@ -157,16 +161,64 @@ class SessionDesk:
         return agent.model, agent.provider
 
     async def _undo(self, rest: str) -> str:
-        lines = await self._agent.undo(self._turn(f"/undo {rest}".strip()), rest)
+        """Take back this conversation's last change, or that of the trace that is named."""
+        words = rest.split()
+        named = [word for word in words if word != "--force"]
+        if len(named) > 1:
+            raise UsageError("give one trace: /undo TRACE, with --force to overwrite what was changed since")
+        if named:
+            original = await find_trace(self._agent.log, named[0])
+        elif self._changing:
+            original = self._changing[-1]
+        else:
+            return await self._nothing_here()
+        lines = await self._agent.undo(self._turn(f"/undo {rest}".strip()), original, force="--force" in words)
+        if all(line.reverted or line.step.undo_id is None for line in lines):
+            self._took_back = True
+            self._changing = [trace for trace in self._changing if trace.id != original.id]
         return "\n".join(map(_undo_line, lines)) or "That trace changed nothing."
 
-    async def _why(self, _: str) -> str:
-        return _block(self._why_last) if self._why_last else "No action was decided in this session yet."
+    async def _nothing_here(self) -> str:
+        """Say what could be taken back elsewhere: another conversation's work goes only where it is named."""
+        if self._took_back:
+            return "Nothing left to take back here; `/undo TRACE` for an older one."
+        last = await last_changing(self._agent.log, self._sender, "/undo")
+        short = str(last.id)[:13]
+        return (
+            f"This conversation has changed nothing yet. The last turn that did was at {_local(last.started_at)}: "
+            f"{_code(first_words(last))} (trace `{short}`); `/undo {short}` takes it back."
+        )
+
+    async def _why(self, wanted: str) -> str:
+        if wanted:
+            reasons = _reasons(await find_trace(self._agent.log, wanted))
+            return _block("\n\n".join(reasons)) if reasons else "No action was decided in that trace."
+        if self._decided is None:
+            return "No action was decided in this session yet."
+        stopped = ""
+        if self._last is not None and self._last.outcome == "abandoned":
+            here = self._last is self._decided
+            stopped = "The turn was stopped." if here else "The last turn was stopped; this is of the one before."
+        return f"{stopped}\n\n{_block(_reasons(self._decided)[-1])}".lstrip()
 
     async def _trust(self, rest: str) -> str:
         from myclaw_core.trust.report import trust_table
 
         return _block(trust_table(await self._agent.book.snapshot(), prefix=rest))
+
+
+def _reasons(trace: ExecutionTrace) -> list[str]:
+    """Return how each action of a trace was decided and how it ended."""
+    answers = {approval.request_id: approval for approval in trace.approvals}
+    return [
+        f"{explain(step.decision)}\nthen: {_ending(step, answers.get(step.approval_id) if step.approval_id else None)}"
+        for step in trace.steps
+        if step.decision is not None
+    ]
+
+
+def _local(at: datetime) -> str:
+    return f"{at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
 
 
 def _ending(step: ActionStep, answer: Approval | None) -> str:

@@ -44,6 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="show the engine at work: no key, no network, nothing of yours touched")
     demo.set_defaults(command="demo")
 
+    _add_undo(commands)
     _add_trust(commands)
     _add_policy(commands)
     _add_audit(commands)
@@ -84,6 +85,14 @@ def _add_turn_options(parser: argparse.ArgumentParser, *, inherit: bool = False)
         default=argparse.SUPPRESS if inherit else False,
         help="judge everything, execute only what reads",
     )
+
+
+def _add_undo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "Acts at once and says what was undone; 1 where something could not be."
+    undo = commands.add_parser("undo", help="take back what one turn changed", description=about)
+    undo.add_argument("trace", nargs="?", default="", help="id or its beginning; your last turn that changed something")
+    undo.add_argument("--force", action="store_true", help="also overwrite what was changed since")
+    undo.set_defaults(command="undo")
 
 
 def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

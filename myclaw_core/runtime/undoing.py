@@ -11,16 +11,19 @@ from myclaw_core import codec
 from myclaw_core.errors import UsageError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import TraceClosed, UndoApplied
+from myclaw_core.files.visible import visible
 from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, undo_key
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
 from myclaw_core.types.text import Text
 from myclaw_core.undo.types import UndoRecord
 
-__all__ = ["UNDO_WINDOW", "UndoLine", "find_trace", "undo_trace"]
+__all__ = ["UNDO_WINDOW", "UndoLine", "find_trace", "first_words", "last_changing", "may_have_changed", "undo_trace"]
 
 UNDO_WINDOW = timedelta(minutes=10)
 """How long after its close an undo still counts against a trace; what the event then says is final."""
+
+_WORDS_CHARS = 60
 
 
 @frozen(kw_only=True)
@@ -32,18 +35,38 @@ class UndoLine:
     details: tuple[Text, ...]
 
 
-async def find_trace(log: EventLog, wanted: str, sender: str) -> ExecutionTrace:
-    """Return the closed trace whose id starts with `wanted`, or the sender's last one that changed something.
+async def find_trace(log: EventLog, wanted: str) -> ExecutionTrace:
+    """Return the closed trace whose id starts with `wanted`.
 
     Raises:
         UsageError: There is none, or more than one.
     """
-    if wanted:
-        return await _closed(log, await _resolve(log, wanted))
+    return await _closed(log, await _resolve(log, wanted))
+
+
+async def last_changing(log: EventLog, sender: str, command: str) -> ExecutionTrace:
+    """Return the sender's last trace that changed something, in whichever conversation.
+
+    Args:
+        command: How an undo is written where this is asked, for the error's hint.
+
+    Raises:
+        UsageError: Nothing was changed yet, or that trace was taken back already.
+    """
     last = await log.get(LAST_KIND, sender)
     if last is None:
         raise UsageError("nothing to undo: no action has changed anything yet")
-    return await _closed(log, last.decode())
+    trace = await _closed(log, last.decode())
+    if await _is_taken_back(log, trace):
+        raise UsageError(f"nothing left to take back: the last change was undone; {command} TRACE for an older one")
+    return trace
+
+
+def first_words(trace: ExecutionTrace) -> str:
+    """Return the beginning of the message that a trace answers, as one line that can be shown."""
+    asked = next((message.text for message in trace.messages if message.role == "user"), "")
+    line = visible(" ".join(asked.split()))
+    return line if len(line) <= _WORDS_CHARS else line[: _WORDS_CHARS - 1] + "…"
 
 
 async def undo_trace(
@@ -61,13 +84,14 @@ async def undo_trace(
     lines = [
         await _undo_step(services, turn, original, step, force=force)
         for step in reversed(original.steps)
-        if _may_have_changed(step)
+        if may_have_changed(step)
     ]
     await recorder.close("success" if all(line.reverted for line in lines) else "failed", ())
     return lines
 
 
-def _may_have_changed(step: ActionStep) -> bool:
+def may_have_changed(step: ActionStep) -> bool:
+    """Return whether a step may have changed something: an undo looks at it then."""
     if step.undo_id is not None:
         return True
     return step.exec_result is not None and any(effect.is_side_effect for effect in step.effects)
@@ -102,9 +126,14 @@ async def _undo_step(
     return UndoLine(step=step, reverted=reverted.reverted, details=tuple(reverted.details))
 
 
-async def _was_undone(tx: LogTransaction, key: str) -> bool:
-    """Return whether another process has booked the undo meanwhile: only the first counts."""
-    raw = await tx.get(UNDO_KIND, key)
+async def _is_taken_back(log: EventLog, trace: ExecutionTrace) -> bool:
+    keys = [undo_key(trace.id, step.index) for step in trace.steps if step.undo_id is not None]
+    return bool(keys) and all([await _was_undone(log, key) for key in keys])
+
+
+async def _was_undone(records: EventLog | LogTransaction, key: str) -> bool:
+    """Return whether the undo of a step is booked, maybe by another process meanwhile: only the first counts."""
+    raw = await records.get(UNDO_KIND, key)
     return raw is not None and codec.loads(UndoRecord, raw, f"undo record {key}").reverted_at is not None
 
 

@@ -33,10 +33,35 @@ def test_yes_changes_the_real_file_and_everything_is_on_record(console, model) -
     output = shown(child)
     assert "+- bread" in output
     assert "Bread is on the list." in output
-    assert f"done: fs_write {file} (undo: /undo)" in output
+    assert f"done: fs_write {file} (undo: myclaw undo)" in output
     assert "- milk" in str(server.requests[1]["body"]["messages"])
     assert_trace(console)
     assert_trust(console)
+
+
+def test_what_ask_did_is_taken_back_from_the_shell(console, script) -> None:
+    """The last turn by default, another one by its id, nothing twice, nothing that was changed since."""
+    file = console.files / "list.md"
+    file.write_text("- milk\n")
+    script(writes("- bread\n"), {"text": "Done."})
+    child = console.spawn("ask", "--root", console.files, "Add bread to the list")
+    child.expect_exact("yes / no / details >")
+    child.send("yes\r")
+    assert finish(child) == 0
+    assert "(undo: myclaw undo)" in shown(child)
+    file.write_text("- mine\n")
+    refused = console.run("undo")
+    assert (refused.code, file.read_text()) == (1, "- mine\n")
+    assert "not undone: fs_write" in refused.out
+    undone = console.run("undo", "--force")
+    assert (undone.code, undone.err, file.read_text()) == (0, "", "- milk\n")
+    first, second = undone.out.splitlines()
+    assert first.startswith("taking back 'Add bread to the list' (trace ")
+    assert second.startswith(f"undone: fs_write {file} (")
+    again = console.run("undo")
+    assert (again.code, again.out) == (2, "")
+    assert "nothing left to take back" in again.err
+    assert "myclaw undo TRACE" in again.err
 
 
 def assert_trace(console) -> None:
@@ -55,7 +80,7 @@ def assert_trace(console) -> None:
     assert console.run("audit", "show", trace_id[:13]).out.splitlines() == lines
     verified = console.run("audit", "verify")
     assert verified.code == 0
-    assert verified.out == "events:     13 checked, whole\ntrust:       3 checked, whole\n"
+    assert verified.out == "events:     13 checked, whole\ntrust:       3 checked, whole\nexport:     13 checked, whole\n"
 
 
 def assert_trust(console) -> None:

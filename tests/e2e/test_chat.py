@@ -46,7 +46,7 @@ def test_a_conversation_with_its_commands(console, model) -> None:
     assert finish(child) == 0
     assert file.read_bytes() == b"- milk\r\n"
     output = shown(child)
-    assert "/undo: take back what the last turn changed" in output
+    assert "/undo: take back what the last turn here changed" in output
     assert "last turn: success, 0 steps" in output
     assert re.search(r"^ *trust +approve_required +it was never done before", output, re.MULTILINE)
     assert re.search(rf"^ *0\.\d+ +1 +\S+ +fs_write fs_write:{console.files}/\*", output, re.MULTILINE)
@@ -75,5 +75,6 @@ def test_an_unfinished_turn_of_a_killed_program_is_told_at_the_next_start(consol
     ended = console.run("ask", "Hi")
     assert (ended.code, ended.out) == (0, "Hello.\n")
     assert "an earlier turn was interrupted" in ended.err
+    assert "undo" not in ended.err
     assert not (console.files / "list.md").exists()
     assert console.run("audit", "verify").code == 0

@@ -7,6 +7,7 @@ import pytest
 from myclaw_core.agent import Agent
 from myclaw_core.errors import UsageError
 from myclaw_core.events.types import TraceClosed, UndoApplied
+from myclaw_core.runtime.channel import Status
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
 EDIT = ("fs_edit", {"path": "a.md", "old": "two", "new": "2"})
@@ -37,15 +38,96 @@ async def test_undo_restores_the_bytes_and_is_a_child_trace(open_agent, make_des
     ]
 
 
+def writing(*names: str) -> list[dict]:
+    return [reply for name in names for reply in (calls(("fs_write", {"path": name, "content": name})), says("Done."))]
+
+
+async def test_undo_goes_back_through_this_conversation_only(open_agent, make_desk, home, clock: FakeClock) -> None:
+    """The other conversation wrote last; its work stays, whatever is taken back here."""
+    channel = RecordingChannel(clock)
+    async with open_agent(writing("a", "b", "c")) as agent:
+        here, there = make_desk(agent, channel), make_desk(agent)
+        await here.handle("Write a")
+        await here.handle("Write b")
+        await there.handle("Write c")
+        await here.handle("/undo")
+        assert [path.name for path in sorted(home.workspace.glob("[abc]"))] == ["a", "c"]
+        await here.handle("/undo")
+        assert [path.name for path in sorted(home.workspace.glob("[abc]"))] == ["c"]
+        await here.handle("/undo")
+
+    assert (home.workspace / "c").exists()
+    assert channel.shown[-1] == "Nothing left to take back here; `/undo TRACE` for an older one."
+
+
+async def test_a_conversation_that_changed_nothing_names_the_last_change_and_leaves_it(
+    open_agent, make_desk, home, clock: FakeClock
+) -> None:
+    channel = RecordingChannel(clock)
+    async with open_agent(writing("a")) as agent:
+        trace = await make_desk(agent).handle("Write the first letter")
+        desk = make_desk(agent, channel)
+        await desk.handle("/undo")
+        assert (home.workspace / "a").exists()
+        short = str(trace.id)[:13]
+        assert "`Write the first letter`" in channel.shown[-1]
+        assert f"`/undo {short}` takes it back" in channel.shown[-1]
+        await desk.handle(f"/undo {short}")
+        assert not (home.workspace / "a").exists()
+        with pytest.raises(UsageError, match="nothing left to take back"):
+            await make_desk(agent).handle("/undo")
+
+
+async def test_what_was_changed_since_is_overwritten_only_by_force(open_agent, make_desk, home, clock) -> None:
+    """Until then the turn stays the one that is taken back next."""
+    async with open_agent(writing("a")) as agent:
+        desk = make_desk(agent)
+        await desk.handle("Write a")
+        (home.workspace / "a").write_text("mine")
+        await desk.handle("/undo")
+        assert (home.workspace / "a").read_text() == "mine"
+        await desk.handle("/undo --force")
+
+    assert not (home.workspace / "a").exists()
+
+
+async def test_why_explains_a_trace_by_its_id_and_says_that_a_turn_was_stopped(open_agent, make_desk, clock) -> None:
+    thinking = asyncio.Event()
+
+    class Watching(RecordingChannel):
+        def status(self, status: Status) -> None:
+            if status.phase == "thinking":
+                thinking.set()
+
+    channel = Watching(clock)
+    async with open_agent(writing("a", "b")) as agent:
+        desk = make_desk(agent, channel)
+        first = await desk.handle("Write a")
+        await desk.handle("Write b")
+        await desk.handle(f"/why {first.id}")
+        assert "fs_write" in channel.shown[-1]
+        with pytest.raises(UsageError, match="no trace starts with 'xyz'"):
+            await desk.handle("/why xyz")
+        thinking.clear()
+        turn = asyncio.ensure_future(desk.handle("Never answered"))
+        await thinking.wait()
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        await desk.handle("/why")
+
+    assert channel.shown[-1].startswith("The last turn was stopped; this is of the one before.")
+
+
 async def test_a_second_undo_changes_nothing_and_says_so(open_agent, make_desk, home, clock: FakeClock) -> None:
     channel = RecordingChannel(clock)
     async with open_agent([calls(EDIT), says("Done.")]) as agent:
         (home.workspace / "a.md").write_text("two")
         desk = make_desk(agent, channel)
-        await desk.handle("Edit")
+        trace = await desk.handle("Edit")
         await desk.handle("/undo")
         (home.workspace / "a.md").write_text("newer")
-        await desk.handle("/undo")
+        await desk.handle(f"/undo {trace.id}")
 
     assert (home.workspace / "a.md").read_text() == "newer"
     assert "before" in channel.shown[-1]
@@ -117,9 +199,9 @@ async def test_two_processes_that_undo_at_once_count_once(open_agent, make_desk,
     async with open_agent([calls(("fs_write", {"path": "a.md", "content": "new\n"})), says("Done.")]) as one:
         (home.workspace / "a.md").write_text("old\n")
         desk = make_desk(one)
-        await desk.handle("Write")
+        trace = await desk.handle("Write")
         async with Agent.open(home, clock=clock) as other:
-            await asyncio.gather(desk.handle("/undo"), make_desk(other).handle("/undo"))
+            await asyncio.gather(desk.handle("/undo"), make_desk(other).handle(f"/undo {trace.id}"))
         applied = [event for _, event in await one.log.since(0) if isinstance(event, UndoApplied)]
 
     assert (home.workspace / "a.md").read_text() == "old\n"

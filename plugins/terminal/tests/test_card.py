@@ -43,7 +43,7 @@ def test_a_card_answers_every_question_a_person_has(build: Any) -> None:
     assert "fs_read (only reads): /srv/notes/b.md" in shown
     assert 'arguments  path = "a.md"' in shown
     assert "n = 3" in shown
-    assert "undo       yes, with /undo" in shown
+    assert "undo       yes\n" in shown
     assert "cost       0.0200 EUR" in shown
     assert "why asked  not enough history yet" in shown
     assert "record     fs_write in /srv/notes/*: 2 of 2 went well" in shown
@@ -55,6 +55,17 @@ def test_what_cannot_be_undone_says_so(build: Any) -> None:
     assert "undo       no" in shown
     assert "cost       nothing" in shown
     assert "record     nothing yet" in shown
+
+
+def test_a_card_that_only_reads_has_nothing_to_undo(build: Any) -> None:
+    """Whatever its tool could do otherwise."""
+    shown = short(build.card("Read", build.effect(kind="fs_read")))
+    assert "undo       only reads, nothing to undo" in shown
+
+
+def test_a_change_without_a_diff_counts_no_lines(build: Any) -> None:
+    """A move has none, which is not the same as none changed."""
+    assert "−0" not in short(build.card("Move", diff="move /srv/a to /srv/b"))
 
 
 def test_several_cards_are_numbered_and_listed_first(build: Any) -> None:
@@ -141,5 +152,8 @@ def test_details_show_digest_sender_and_expiry(build: Any) -> None:
 
 def test_a_proposal_after_text_from_outside_says_so(build: Any) -> None:
     """The person knows that somebody else's words may be behind it."""
-    assert "text from outside was read" in short(build.card("Write", tainted=True))
-    assert "text from outside was read" not in short(build.card("Write"))
+    note = "may have asked for it"
+    outbound = build.effect("example.org", kind="network_out")
+    assert note in short(build.card("Send", outbound, tainted=True))
+    assert note not in short(build.card("Send", outbound))
+    assert note not in short(build.card("Write", tainted=True))

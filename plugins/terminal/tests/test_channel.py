@@ -73,7 +73,7 @@ def test_in_a_pipe_stdout_holds_the_answer_alone() -> None:
     """Status, steps, notices and prompts are no part of it."""
     done = run("steps")
     assert done.stdout == "Done.\n"
-    assert "done: fs_write /srv/notes/a.md (undo: /undo)" in done.stderr
+    assert "done: fs_write /srv/notes/a.md (undo: myclaw undo)" in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert "thinking" not in done.stderr
 

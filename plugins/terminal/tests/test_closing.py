@@ -9,12 +9,13 @@ from attrs import evolve
 from myclaw_terminal.closing import closing_lines
 from myclaw_terminal.lines import layout
 
+from myclaw_core.approval.types import Approval
 from myclaw_core.runtime.types import ExecutionTrace, ModelCall, ToolError, Usage
 
 
 def said(trace: ExecutionTrace) -> list[str]:
     """Return the closing lines unwrapped."""
-    return [row for line in closing_lines(trace) for row in layout(line, None)]
+    return [row for line in closing_lines(trace, undo="/undo") for row in layout(line, None)]
 
 
 def test_a_turn_that_only_answered_closes_without_a_word(build: Any) -> None:
@@ -82,7 +83,7 @@ def test_the_cost_is_that_of_the_model_calls(build: Any) -> None:
         model="m",
         purpose="answer",
         tier="frontier",
-        usage=Usage(),
+        usage=Usage(input_tokens=9),
         cost_usd=0.02,
         cost_eur=0.0125,
         started_at=build.trace().started_at,
@@ -90,6 +91,40 @@ def test_the_cost_is_that_of_the_model_calls(build: Any) -> None:
     )
     trace = build.trace(build.step(), model_calls=[call, evolve(call, id=UUID(int=2))])
     assert said(trace)[-1] == "1 step · 0.0250 EUR · 1.2 s"
+    stopped = evolve(call, usage=Usage(), error="cancelled")
+    stopped_turn = build.trace(model_calls=[call, stopped], outcome="abandoned")
+    assert said(stopped_turn)[-1] == "0 steps · at most 0.03 EUR · 1.2 s"
+
+
+def test_a_no_of_the_person_is_said_as_theirs_and_ends_nothing(build: Any) -> None:
+    """What the model reads about it stays out."""
+    error = ToolError(kind="denied", message="the person said no; it was not done")
+    step = build.step(state="failed", error=error, exec_result=None, undo_id=None, approval_id=UUID(int=5))
+    trace = build.trace(step, outcome="denied")
+    answer = Approval(
+        request_id=UUID(int=5), trace_id=trace.id, verdict="denied", decided_at=trace.started_at, decided_by="cli:me"
+    )
+    trace.approvals.append(answer)
+    assert said(trace)[:-1] == [
+        "not done: fs_write /srv/notes/a.md – you said no",
+        "nothing was changed",
+    ]
+
+
+def test_a_move_names_both_ends_and_a_single_read_its_file(build: Any) -> None:
+    """Not one of two, and not only the tool."""
+    moved = build.step(build.effect("/srv/a", kind="fs_delete"), build.effect("/srv/b"), tool_name="fs_move")
+    read = build.step(build.effect("/srv/c", kind="fs_read"), tool_name="fs_read", undo_id=None)
+    assert said(build.trace(moved, read))[:-1] == [
+        "done: fs_read /srv/c (only read)",
+        "done: fs_move /srv/a → /srv/b (undo: /undo)",
+    ]
+
+
+def test_the_undo_is_written_as_it_works_where_it_is_read(build: Any) -> None:
+    """There is no slash command after one message from the shell."""
+    lines = closing_lines(build.trace(build.step()), undo="myclaw undo")
+    assert layout(lines[0], None) == ["done: fs_write /srv/notes/a.md (undo: myclaw undo)"]
 
 
 def test_a_turn_that_failed_without_a_step_says_so(build: Any) -> None:

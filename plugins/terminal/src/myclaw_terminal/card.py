@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from myclaw_core.approval.types import ApprovalCard
-from myclaw_core.types.effect import Effect, Reversibility
+from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.effect import Effect, EffectKind, Reversibility
 from myclaw_terminal.inert import cut, inert, short_target
 from myclaw_terminal.lines import Line, Style
 
@@ -21,8 +22,11 @@ _ARGS = 8
 _INDENT = 11
 _DIFF_INDENT = 4
 
+_LEAVES: frozenset[EffectKind] = frozenset({"network_out", "outbound_message", "cost_spend"})
+_TAINT_NOTE = "files, pages or tool output were read before this was proposed; a text in them may have asked for it"
+
 _UNDO: dict[Reversibility, tuple[str, Style]] = {
-    "reversible": ("yes, with /undo", "good"),
+    "reversible": ("yes", "good"),
     "reversible_with_cost": ("only in part, or at a price", "warn"),
     "irreversible": ("no", "bad"),
 }
@@ -87,7 +91,7 @@ def _facts(card: ApprovalCard, *, whole: bool) -> list[Line]:
     draft = card.request.draft
     action = draft.action
     tool = action.tool_name if action.actor == action.tool_name else f"{action.tool_name} by {action.actor}"
-    undo, undo_style = _UNDO[action.reversibility]
+    undo, undo_style = _UNDO[action.reversibility] if _changes(action) else ("only reads, nothing to undo", "")
     cost = f"{action.est_cost_eur:.4f} EUR" if action.est_cost_eur else "nothing"
     facts = [
         _fact("tool", f"{inert(tool)} (risk: {draft.risk})"),
@@ -98,9 +102,13 @@ def _facts(card: ApprovalCard, *, whole: bool) -> list[Line]:
         *_listed("why asked", [str(reason) for reason in draft.policy_reasons]),
         *_listed("record", card.record or ("nothing yet: this would be the first time",)),
     ]
-    if action.tainted:
-        facts.append(_fact("note", "text from outside was read before this was proposed", "warn"))
+    if action.tainted and any(effect.kind in _LEAVES for effect in action.effects):
+        facts.append(_fact("note", _TAINT_NOTE, "warn"))
     return facts
+
+
+def _changes(action: PlannedAction) -> bool:
+    return any(effect.is_side_effect for effect in action.effects)
 
 
 def _effect_lines(effects: tuple[Effect, ...], *, whole: bool) -> list[Line]:
@@ -136,7 +144,7 @@ def _diff_lines(diff: str, limit: int | None) -> list[Line]:
     rows = diff.removesuffix("\n").split("\n")
     added = sum(1 for row in rows if row.startswith("+") and not row.startswith("+++"))
     removed = sum(1 for row in rows if row.startswith("-") and not row.startswith("---"))
-    lines = [_fact("changes", f"+{added} −{removed} lines")]
+    lines = [_fact("changes", f"+{added} −{removed} lines" if added or removed else "")]
     for row in rows[:limit]:
         text = inert(row, keep="\t")
         lines.append(Line(text if limit is None else cut(text, _DIFF_COLUMNS), _diff_style(row), indent=_DIFF_INDENT))

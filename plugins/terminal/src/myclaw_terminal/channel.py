@@ -97,7 +97,7 @@ class TerminalChannel:
     def end_turn(self, trace: ExecutionTrace) -> None:
         """Show what the turn did; nothing for one that only answered."""
         self._screen.settle()
-        lines = closing_lines(trace)
+        lines = closing_lines(trace, undo="/undo" if self._chat else "myclaw undo")
         if lines:
             self._screen.lines(lines)
         if self._chat is not None:
