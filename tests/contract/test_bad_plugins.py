@@ -19,6 +19,7 @@ from myclaw_core.paths import Home
 from myclaw_core.plugins import Consent, ConsentBook, find_plugins, load
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
+from myclaw_core.trust.thresholds import MIN_SAMPLES, MIN_SCORE
 
 MANIFEST = f'name = "{{name}}"\nsummary = "A bad one."\nhooks = {list(HOOK_MODES)}\ntools = ["declared"]\nconfig = []\n'
 NAME = "aaa"
@@ -56,9 +57,9 @@ def with_plugin(
         replies = [calls(("fs_write", {"path": "a.md", "content": "x"})), says("So it is.")]
         async with open_agent(replies) as agent:
             trace = await make_desk(agent, channel, level=level).handle("Write it")
-            faults = [event for _, event in await agent.log.since(0) if isinstance(event, PluginFault)]
             channel.notices.extend(map(str, agent.notices))
-            faults += agent.faults
+        async with open_agent(plugins=load.load_plugins()) as later:  # without consents, so without the bad one
+            faults = [event for _, event in await later.log.since(0) if isinstance(event, PluginFault)]
         return trace, faults, channel
 
     return run
@@ -151,7 +152,9 @@ async def test_a_threshold_below_the_cores_does_not_lift_a_question(with_plugin:
 
     (step,) = trace.steps
     assert len(channel.cards) == 1
-    assert (step.decision.evidence.min_score, step.decision.evidence.min_samples) > (0.5, 3)
+    (evidence,) = step.decision.evidence
+    assert evidence.min_score >= MIN_SCORE
+    assert evidence.min_samples >= MIN_SAMPLES
 
 
 async def test_a_hook_for_laws_does_not_exist_and_its_plugin_is_refused(with_plugin: Any) -> None:

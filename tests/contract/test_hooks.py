@@ -75,7 +75,7 @@ def test_a_hook_states_its_mode_and_what_an_error_does_where_it_is_specified(hoo
 def test_every_hook_has_a_test_named_after_it() -> None:
     tests = {
         node.name
-        for path in python_files("tests", "plugins")
+        for path in python_files("tests", "plugins", "contrib")
         if path.name.startswith("test_")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -88,7 +88,7 @@ def test_hooks_are_called_in_one_module_only() -> None:
     """Anything else would lose containment, the time limit and awaiting."""
     callers = {
         path.relative_to(ROOT).as_posix()
-        for path in python_files("myclaw_core", "plugins")
+        for path in python_files("myclaw_core", "plugins", "contrib")
         if "tests" not in path.parts
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and (node.attr == "get_hookimpls" or _is_relay(node.value))

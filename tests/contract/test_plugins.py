@@ -75,6 +75,16 @@ def test_a_plugin_loads_alone_with_exactly_the_hooks_it_declares(name: str) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_plugin_needs_nothing_but_the_core_and_its_dependencies(name: str, tmp_path: Path) -> None:
+    """In a fresh process from which everything else that is installed here is hidden, other plugins too."""
+    command = [sys.executable, Path(__file__).with_name("load_alone.py"), name, tmp_path]
+
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", NAMES)
 async def test_a_plugin_offers_what_it_declares_without_a_fault(name: str, tmp_path: Path) -> None:
     home = Home.at(tmp_path)
     home.create()

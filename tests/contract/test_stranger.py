@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -90,6 +92,12 @@ class Environment:
     def environ(self) -> dict[str, str]:
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "MYCLAW_HOME": str(self.home), "TZ": "UTC"}
 
+    @property
+    def shell(self) -> dict[str, str]:
+        """Return what a shell is given in which this environment is active; the installer keeps its own settings."""
+        active = {"PATH": f"{self.python.parent}:{os.environ['PATH']}", "VIRTUAL_ENV": str(self.folder / "venv")}
+        return os.environ | active | {"MYCLAW_HOME": str(self.home)}
+
     def report(self, name: str = "quiet_hours") -> dict[str, Any] | None:
         """Return what `plugins list` says about one plugin."""
         reports = json.loads(self.myclaw("plugins", "list", "--json").stdout)
@@ -148,6 +156,41 @@ def plugins_of(events: list[dict[str, Any]]) -> list[str]:
 
 def package(environment: Environment) -> Path:
     return next(environment.folder.glob("venv/lib/*/site-packages/myclaw_quiet_hours"))
+
+
+def test_the_commands_of_the_guide_for_authors_do_what_it_says(installed: tuple[Environment, Path]) -> None:
+    """As it is written, in a copy of the checkout; only the question is answered beforehand."""
+    environment, _ = installed
+    environment.new_home()
+    call = {"tool": "hello", "args": {"name": "Rosa"}}
+    (environment.home / "script.json").write_text(json.dumps([{"tool_calls": [call]}, {"text": "Done."}]))
+    config = environment.home / "config.toml"
+    config.write_text(config.read_text().partition("[quiet_hours]")[0])
+    checkout = environment.folder / "checkout"
+    shutil.copytree(ROOT / "contrib", checkout / "contrib")
+    guide = (ROOT / "docs" / "how-to" / "write-a-plugin.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", guide, flags=re.MULTILINE | re.DOTALL)
+    said = []
+    for block in blocks:
+        done = subprocess.run(
+            ["/bin/sh", "-ec", block.replace("enable hello", "enable hello --yes")],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            cwd=checkout,
+            env=environment.shell,
+            check=False,
+        )
+        assert done.returncode in ({0, 1} if "plugins list" in block else {0}), (block, done.stderr)
+        said.append(done.stdout)
+
+    _, listed, enabled, used, _ = said
+    assert re.search(r"^hello +myclaw-hello +0\.1\.0 +new ", listed, flags=re.MULTILINE)
+    assert enabled.endswith("hello is on\n")
+    assert "Done." in used
+    assert "hello 0.1.0" in used
+    assert "Hello, Rosa." in used
+    assert environment.report("hello") is None
 
 
 def test_what_was_just_installed_is_listed_with_what_it_declares_and_not_imported(stranger: Environment) -> None:
