@@ -1,0 +1,71 @@
+"""One real turn, recorded and paid for like any other, to see whether the model answers."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Sequence
+
+from myclaw_core.agent import Agent
+from myclaw_core.approval.types import ApprovalCard
+from myclaw_core.desk import SessionDesk
+from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok
+from myclaw_core.doctor.patient import Patient
+from myclaw_core.errors import MyclawError
+from myclaw_core.runtime.channel import Desk, Status, Submit
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.types.text import Text
+
+__all__ = ["call_model"]
+
+_MESSAGE = "This is a test of the connection. Answer with one word and use no tool."
+
+
+class _Quiet:
+    """A channel that keeps the notices and shows nothing."""
+
+    name = "doctor"
+    attended = False
+
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+
+    def status(self, status: Status) -> None:
+        """Show nothing."""
+
+    def text(self, chunk: str) -> None:
+        """Show nothing."""
+
+    def notice(self, text: Text) -> None:
+        """Keep a notice."""
+        self.notices.append(str(text))
+
+    def show(self, markdown: str) -> None:
+        """Show nothing."""
+
+    async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
+        """Ask nobody, which is no."""
+
+    def end_turn(self, trace: ExecutionTrace) -> None:
+        """Show nothing."""
+
+    async def serve(self, desk: Desk) -> int:
+        """Read nothing."""
+        return 0
+
+
+async def call_model(patient: Patient) -> Diagnosis:
+    """Run one turn that may only read, and return whether the model answered."""
+    channel = _Quiet()
+    agent_section = patient.config.agent
+    who = f"{agent_section.model} through {agent_section.provider}"
+    try:
+        async with Agent.open(patient.home, clock=patient.clock, recover_turns=False) as agent:
+            sender, cwd = f"cli:{getpass.getuser()}", str(patient.home.workspace)
+            desk = SessionDesk(agent, channel, sender=sender, roots=(), cwd=cwd, level="read_only")
+            trace = await desk.handle(_MESSAGE)
+    except MyclawError as error:
+        return fail("model", f"{who}: {error}", "mend that and try again")
+    if trace is not None and trace.outcome == "success":
+        cost_eur = sum(call.cost_eur for call in trace.model_calls)
+        return ok("model", f"{who} answered, for {cost_eur:.6f} EUR")
+    return fail("model", f"{who}: {'; '.join(channel.notices) or 'it did not answer'}", "see 'myclaw audit show'")

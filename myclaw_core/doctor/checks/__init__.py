@@ -1,0 +1,1 @@
+"""The checks of the doctor, each a small function in a file of its own."""

@@ -1,0 +1,32 @@
+"""Are the database files sound? They are only read here: a start would move a damaged one aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
+from myclaw_core.doctor.patient import Patient
+from myclaw_core.doctor.sound import damage_of
+
+__all__ = ["check"]
+
+_KEEP = "stop myclaw and put a backup in its place; the next start keeps the damaged file under another name"
+
+
+def check(patient: Patient) -> Iterator[Diagnosis]:
+    """Look into every database of the state folder, and for damaged ones that were kept."""
+    state = patient.home.state
+    found = sorted(state.glob("*.db"))
+    broken = []
+    for path in found:
+        problem = damage_of(path)
+        if problem:
+            broken.append(fail("databases", f"{path}: {problem}", _KEEP))
+        elif path.stat().st_mode & 0o077:
+            broken.append(fail("databases", f"{path} is open to others", f"run 'chmod 600 {path}'"))
+    yield from broken
+    for path in sorted(state.glob("*.damaged-?")):
+        yield warn("databases", f"{path} was kept because it is damaged", "put a backup in its place, or move it away")
+    if not broken:
+        names = ", ".join(path.name for path in found)
+        yield ok("databases", names or "none yet")

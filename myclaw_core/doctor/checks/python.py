@@ -1,0 +1,26 @@
+"""Is this Python new enough, and are its rights not more than needed?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+
+from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
+from myclaw_core.doctor.patient import Patient
+
+__all__ = ["check"]
+
+OLDEST = (3, 11)
+
+
+def check(patient: Patient) -> Iterator[Diagnosis]:
+    """Look at the interpreter and at whose rights it has."""
+    version = platform.python_version()
+    if sys.version_info[:2] < OLDEST:
+        yield fail("python", f"{version} is too old", "install Python 3.11 or newer and myclaw with it")
+    else:
+        yield ok("python", version)
+    if os.geteuid() == 0:
+        yield warn("user", "myclaw runs as root: what goes wrong can harm everything here", "run it as your own user")

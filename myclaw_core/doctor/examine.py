@@ -1,0 +1,75 @@
+"""Runs every check; one that breaks is a finding too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Callable, Iterable, Sequence
+
+from myclaw_core.clock import Clock
+from myclaw_core.doctor.checks import (
+    clock as clock_check,
+)
+from myclaw_core.doctor.checks import (
+    configuration,
+    databases,
+    disk,
+    folders,
+    keys,
+    model,
+    plugins,
+    python,
+    records,
+    sandbox,
+    sqlite,
+    terminal,
+    undo,
+)
+from myclaw_core.doctor.diagnosis import Diagnosis, fail
+from myclaw_core.doctor.patient import Patient, admitted
+from myclaw_core.paths import Home
+
+__all__ = ["CHECKS", "Check", "examine"]
+
+Check = Callable[[Patient], Iterable[Diagnosis] | AsyncIterable[Diagnosis]]
+
+CHECKS: Sequence[tuple[str, Check]] = (
+    ("python", python.check),
+    ("sqlite", sqlite.check),
+    ("terminal", terminal.check),
+    ("folders", folders.check),
+    ("keys", keys.check),
+    ("disk", disk.check),
+    ("clock", clock_check.check),
+    ("configuration", configuration.check),
+    ("plugins", plugins.check),
+    ("databases", databases.check),
+    ("records", records.check),
+    ("undo", undo.check),
+    ("sandbox", sandbox.check),
+    ("model", model.check),
+)
+
+
+async def examine(
+    home: Home, clock: Clock, *, call: bool = False, checks: Sequence[tuple[str, Check]] = CHECKS
+) -> list[Diagnosis]:
+    """Return what every check found, in their order.
+
+    Args:
+        call: Whether the model may be called; that is one recorded turn and may cost a little.
+    """
+    found: list[Diagnosis] = []
+    async with admitted(home, clock, call=call) as patient:
+        for name, check in checks:
+            try:
+                found.extend(await _findings(check, patient))
+            except Exception as error:  # whatever is broken here, the other checks go on
+                what = f"this check failed: {type(error).__name__}: {error}"
+                found.append(fail(name, what, "this is a fault of myclaw; report it with this line"))
+    return found
+
+
+async def _findings(check: Check, patient: Patient) -> list[Diagnosis]:
+    found = check(patient)
+    if isinstance(found, AsyncIterable):
+        return [each async for each in found]
+    return list(found)

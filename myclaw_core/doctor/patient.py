@@ -1,0 +1,114 @@
+"""What the checks look at: an installation, opened as far as it can be opened without changing it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from attrs import field, frozen
+
+from myclaw_core.clock import Clock
+from myclaw_core.compose import configured_dispatcher, load_plugins
+from myclaw_core.config import Config
+from myclaw_core.dispatch import Dispatcher
+from myclaw_core.doctor.sound import damage_of
+from myclaw_core.errors import MyclawError
+from myclaw_core.events.keys import load_or_create_key
+from myclaw_core.events.log import EventLog
+from myclaw_core.events.types import PluginFault
+from myclaw_core.paths import Home
+
+__all__ = ["Patient", "admitted", "record_problem"]
+
+
+@frozen(kw_only=True)
+class Patient:
+    """One installation.
+
+    Attributes:
+        dispatcher: Calls the plugins; `None` where it is not known which of them are on.
+        config: The configuration in force; the defaults where the file is not valid.
+        config_problem: Why the file is not valid; empty where it is.
+        faults: What plugins did wrong so far.
+        log: The open event log, or `None`.
+        log_problem: Why it is not open; empty where nothing is recorded yet.
+        call: Whether the model may be called.
+    """
+
+    home: Home
+    clock: Clock
+    dispatcher: Dispatcher | None
+    config: Config
+    config_problem: str = ""
+    faults: list[PluginFault] = field(factory=list)
+    log: EventLog | None = None
+    log_problem: str = ""
+    call: bool = False
+
+
+@asynccontextmanager
+async def admitted(home: Home, clock: Clock, *, call: bool = False) -> AsyncIterator[Patient]:
+    """Open an installation as far as that goes; whatever cannot be opened is told by the checks."""
+    faults: list[PluginFault] = []
+    dispatcher, config, config_problem = _configured(home, clock, faults)
+    log, problem = await _opened(home, clock, dispatcher, config)
+    try:
+        yield Patient(
+            home=home,
+            clock=clock,
+            dispatcher=dispatcher,
+            config=config,
+            config_problem=config_problem,
+            faults=faults,
+            log=log,
+            log_problem=problem,
+            call=call,
+        )
+    finally:
+        if log is not None:
+            await log.close()
+
+
+def record_problem(home: Home, name: str) -> str:
+    """Return why the store `name` must not be opened: that would make a key, or move a damaged file aside."""
+    key = home.keys / f"{name}.key"
+    if not key.exists():
+        return f"the key {key} is gone"
+    return damage_of(home.state / f"{name}.db")
+
+
+def _configured(home: Home, clock: Clock, faults: list[PluginFault]) -> tuple[Dispatcher | None, Config, str]:
+    """Return what calls the plugins; with the defaults where the configuration is not valid."""
+    try:
+        plugins = load_plugins(home)
+    except (MyclawError, OSError) as error:
+        return None, Config(), str(error)
+    try:
+        return *configured_dispatcher(home, plugins, clock, faults.append), ""
+    except MyclawError as error:
+        plain = Home(home.root, home.root / ".no-configuration")
+        return *configured_dispatcher(plain, plugins, clock, faults.append), str(error)
+
+
+async def _opened(
+    home: Home, clock: Clock, dispatcher: Dispatcher | None, config: Config
+) -> tuple[EventLog | None, str]:
+    database = home.state / "events.db"
+    if not database.exists():
+        lost = (home.state / "events.head").exists()
+        return None, f"{database} is gone, and it was there before" if lost else ""
+    if dispatcher is None:
+        return None, "not opened: it is not known which plugin keeps it until the configuration is mended"
+    problem = record_problem(home, "events")
+    if problem:
+        return None, problem
+    log = None
+    try:
+        store = dispatcher.store("events", config.slots.events)
+        log = EventLog(store, load_or_create_key(home.keys / "events.key"), clock, anchor=home.state / "events.head")
+        await log.open()
+    except (MyclawError, OSError) as error:
+        if log is not None:
+            await log.close()
+        return None, str(error)
+    return log, ""
