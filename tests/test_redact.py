@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from re import _parser as sre_parser  # type: ignore[attr-defined]
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myclaw_core.redact import contains_mask, contains_secret, redact_text, redact_value
+from myclaw_core.redact import contains_mask, contains_secret, redact_text, redact_value, shapes
 
 # Made by concatenation, so that no scanner takes this file for a leak.
 HEX = hashlib.sha256(b"myclaw").hexdigest()
@@ -453,3 +454,12 @@ def _form(value: object) -> object:
     if isinstance(value, list):
         return [_form(item) for item in value]
     return "text" if isinstance(value, str) else value
+
+
+def test_no_known_shape_is_short_or_holds_a_blank() -> None:
+    """Texts without long words are not searched for them."""
+    for rule in shapes._WORD_RULES:
+        parsed = sre_parser.parse(rule.pattern)
+
+        assert parsed.getwidth()[0] >= shapes._SHORTEST
+        assert not any(part in rule.pattern for part in (" ", r"\s", "[^"))

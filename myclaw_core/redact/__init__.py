@@ -7,18 +7,18 @@ Masking is idempotent: what is masked is never looked at again.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from myclaw_core.redact.assignment import masked_by_name
-from myclaw_core.redact.context import CONTEXT_RULES
-from myclaw_core.redact.environment import environment_pattern
-from myclaw_core.redact.private import private_pattern, whole_private_path
+from myclaw_core.redact.context import mask_by_context
+from myclaw_core.redact.environment import EnvironmentSecrets
+from myclaw_core.redact.private import mask_private, whole_private_path
 from myclaw_core.redact.rule import mask
-from myclaw_core.redact.shapes import SHAPE_RULES
+from myclaw_core.redact.shapes import mask_shapes
 
 __all__ = ["contains_mask", "contains_secret", "redact_text", "redact_value"]
 
@@ -58,8 +58,8 @@ class _Redactor:
     """One pass; it looks up the environment and the home folder once."""
 
     def __init__(self) -> None:
-        self._environment = environment_pattern()
-        self._home = str(Path.home())
+        self._environment = EnvironmentSecrets()
+        self._home = os.path.expanduser("~")  # noqa: PTH111 - this runs at every decision; pathlib takes ten times as long
 
     def text(self, text: str) -> str:
         """Mask until nothing more is found; each round leaves less unmasked text, so it ends."""
@@ -75,7 +75,7 @@ class _Redactor:
         return "".join(part if _MASK.fullmatch(part) else self._part(part) for part in _SPLIT.split(text))
 
     def _part(self, text: str) -> str:
-        if self._environment is not None and (masked := self._environment.sub(mask("env"), text)) != text:
+        if (masked := self._environment.masked(text)) != text:
             return masked
         return (_remembered if len(text) <= _CACHED_CHARS else _apply_rules)(text, self._home)
 
@@ -100,14 +100,9 @@ class _Redactor:
 
 def _apply_rules(text: str, home: str) -> str:
     """Return `text` after every rule was tried once; a later rule sees the masks of the earlier ones."""
+    text = mask_private(text, home)
     lower = text.lower()
-    if "private" in lower:
-        text = private_pattern(home).sub(mask("private-path"), text)
-    for rule in SHAPE_RULES:
-        text = rule.apply(text, lower)
-    for rule in CONTEXT_RULES:
-        text = rule.apply(text, lower)
-    return text
+    return mask_by_context(mask_shapes(text, lower), lower)
 
 
 _remembered = lru_cache(maxsize=4096)(_apply_rules)

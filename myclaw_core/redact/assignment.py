@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from myclaw_core.redact.guess import Kind, is_gap, looks_secret
 from myclaw_core.redact.rule import Rule, mask
 
-__all__ = ["ASSIGNMENT_RULES", "masked_by_name"]
+__all__ = ["mask_assignments", "masked_by_name"]
 
 _KIND = "credential"
 _NAMES: dict[Kind, str] = {
@@ -21,7 +22,9 @@ _NAMES: dict[Kind, str] = {
     "credentials": r"credentials?|(?<=_)auth",
 }
 _NAME = "|".join(rf"(?P<{kind}>{names})" for kind, names in _NAMES.items())
-_HINTS = ("pass", "pwd", "pw", "secret", "token", "key", "credential", "_auth", "psk")
+_HINTS = ("pass", "pw", "psk", "secret", "token", "credential", "_auth")
+_KEY_HINT = "key"
+_MOST_BEFORE_KEY = len("shared access ")
 _QUOTED = r"(?:(?!(?P=q))(?:\\.|[^\n\\«»])){0,1024}"
 _BARE = r"""(?:[^\s"'`&;,<>(){}|\[\]«»]|[&;,](?![\w .-]{0,40}[=:]|\s|$)){1,1024}"""
 _VALUE = rf"""(?P<q>\\?["'`])?(?P<hidden>(?(q){_QUOTED}|{_BARE}))(?(q)(?:(?P=q)|$))"""
@@ -120,17 +123,53 @@ def _bare_key(match: re.Match[str]) -> bool:
 
 
 _ANY_NAME = rf"(?im)(?:{_NAME})"
+_NAME_AHEAD = re.compile(rf"(?i)(?={_NAME})")
 _SEPARATOR = rf"[ \t]{{0,8}}(?::[ \t]{{0,8}}{_TYPE}=(?!=)|=>|:=|=(?!=)|:(?![:/]))[ \t]{{0,8}}"
-ASSIGNMENT_RULES = (
-    Rule(_KIND, _HINTS, rf"{_ANY_NAME}(?P<close>\\?[\"'`])?\]?(?P<sep>{_SEPARATOR}){_VALUE}", _assigned),
-    Rule(_KIND, ("--",), rf"(?im)(?<![\w-])--[\w-]{{0,40}}?(?:{_NAME})[ \t]{{1,8}}(?!-){_VALUE}", _flag),
+_FLAG = Rule(_KIND, ("--",), rf"(?im)--(?<![\w-]--)[\w-]{{0,40}}?(?:{_NAME})[ \t]{{1,8}}(?!-){_VALUE}", _flag)
+_RULES = (
+    Rule(_KIND, ("=", ":"), rf"{_ANY_NAME}(?P<close>\\?[\"'`])?\]?(?P<sep>{_SEPARATOR}){_VALUE}", _assigned),
+    _FLAG,
     Rule(
         _KIND,
         (" is ", " was ", " è ", " era ", " sarà "),
         rf"{_ANY_NAME}[ \t]{{1,8}}(?:is|was|è|era|sarà)[ \t]{{0,8}}:?[ \t]{{1,8}}{_VALUE}",
         _prose,
     ),
-    Rule(_KIND, _HINTS, rf"{_ANY_NAME}[ \t]{{1,8}}(?P<hidden>[A-Za-z0-9+/_-]{{20,200}})(?![\w+/=])", _bare_key),
+    Rule(_KIND, (" ", "\t"), rf"{_ANY_NAME}[ \t]{{1,8}}(?P<hidden>[A-Za-z0-9+/_-]{{20,200}})(?![\w+/=])", _bare_key),
     Rule(_KIND, ("</",), rf"{_ANY_NAME}(?:\s[^<>«»]{{0,200}})?>(?P<hidden>[^<>\s«»]{{4,256}})</", _no_gap),
     Rule(_KIND, ("value=",), rf"{_ANY_NAME}[\"']\s{{1,8}}value=[\"'](?P<hidden>[^\"'\n«»]{{4,256}})", _no_gap),
 )
+
+
+def mask_assignments(text: str) -> str:
+    """Return `text` with the values masked that are given to such a name."""
+    lower = text.lower()
+    starts = _name_starts(text, lower)
+    for rule in _RULES:
+        if not starts:
+            return text
+        if rule.is_hinted(lower):
+            masked = rule.apply(text) if rule is _FLAG else rule.apply_at(text, starts)
+            if masked != text:
+                text, lower = masked, masked.lower()
+                starts = _name_starts(text, lower)
+    return text
+
+
+def _name_starts(text: str, lower: str) -> list[int]:
+    """Return where a name begins: at its hint, or shortly before `key`; a search of the whole text is slow."""
+    if len(lower) != len(text):  # a few letters become two in lower case: places in one are not places in the other
+        return [match.start() for match in _NAME_AHEAD.finditer(text)]
+    places = (at + hint.startswith("_") for hint in _HINTS for at in _places(lower, hint))
+    starts = {at for at in places if _NAME_AHEAD.match(text, at)}
+    for at in _places(lower, _KEY_HINT):
+        window = _NAME_AHEAD.finditer(text, max(0, at - _MOST_BEFORE_KEY), at + len(_KEY_HINT))
+        starts.update(match.start() for match in window)
+    return sorted(starts)
+
+
+def _places(lower: str, hint: str) -> Iterator[int]:
+    at = lower.find(hint)
+    while at >= 0:
+        yield at
+        at = lower.find(hint, at + 1)

@@ -6,11 +6,11 @@ import base64
 import binascii
 import re
 
-from myclaw_core.redact.assignment import ASSIGNMENT_RULES
+from myclaw_core.redact.assignment import mask_assignments
 from myclaw_core.redact.guess import is_gap, is_random, looks_secret
 from myclaw_core.redact.rule import Rule
 
-__all__ = ["CONTEXT_RULES"]
+__all__ = ["mask_by_context"]
 
 _WORD = r"[^\s\"'`,;<>{}()\\«»]"
 
@@ -85,7 +85,7 @@ _HEADER_RULES = (
     ),
 )
 _COMMAND_RULES = (
-    Rule("basic-auth", ("auth",), r"(?i)\"auth\"\s{0,4}:\s{0,4}\"(?P<hidden>[A-Za-z0-9+/]{8,1024}={0,2})\"", _basic),
+    Rule("basic-auth", ('"auth"',), r"(?i)\"auth\"\s{0,4}:\s{0,4}\"(?P<hidden>[A-Za-z0-9+/]{8,1024}={0,2})\"", _basic),
     Rule(
         "credential",
         ("curl", "wget", "http"),
@@ -94,6 +94,9 @@ _COMMAND_RULES = (
             r"[^\s:\"'«»]{1,128}:(?P<hidden>[^\s\"'«»]{1,256})"
         ),
         _no_gap,
+        needs=tuple(
+            f"{blank}{option}" for blank in " \t" for option in ("-u", "-a", "--user", "--proxy-user", "--auth")
+        ),
     ),
     Rule(
         "credential",
@@ -112,6 +115,7 @@ _COMMAND_RULES = (
         ("login",),
         r"\blogin\s{1,4}\S{1,128}\s{1,4}password\s{1,4}(?P<hidden>[^\s«»]{1,256})",
         _no_gap,
+        needs=("password",),
     ),
     Rule(
         "credential",
@@ -121,4 +125,12 @@ _COMMAND_RULES = (
     ),
 )
 
-CONTEXT_RULES = (*_URL_RULES, *_HEADER_RULES, *_COMMAND_RULES, *ASSIGNMENT_RULES)
+_RULES = (*_URL_RULES, *_HEADER_RULES, *_COMMAND_RULES)
+
+
+def mask_by_context(text: str, lower: str) -> str:
+    """Return `text` with such credentials masked, assigned ones last; `lower` is the text in lower case."""
+    for rule in _RULES:
+        if rule.is_hinted(lower):
+            text = rule.apply(text)
+    return mask_assignments(text)

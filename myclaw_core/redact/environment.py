@@ -8,7 +8,9 @@ import re
 from functools import lru_cache
 from urllib.parse import quote
 
-__all__ = ["environment_pattern"]
+from myclaw_core.redact.rule import mask
+
+__all__ = ["EnvironmentSecrets"]
 
 _MIN_CHARS = 8
 _NAME_PARTS = "key apikey token secret password passwd pass passphrase pwd pat auth credential credentials cookie dsn"
@@ -18,10 +20,19 @@ _ENDINGS = frozenset(_HARMLESS_ENDINGS.split())
 _NOT_SECRET = frozenset({"PWD", "GPG_KEY", "GOOGLE_APPLICATION_CREDENTIALS"})
 
 
-def environment_pattern() -> re.Pattern[str] | None:
-    """Return what finds the secret values of the environment as it is now; `None` where it holds none."""
-    values = {os.environ.get(name, "") for name in os.environ if _names_secret(name)}
-    return _pattern(frozenset(value for value in values if len(value.strip()) >= _MIN_CHARS))
+class EnvironmentSecrets:
+    """The secret values of the environment as it is now."""
+
+    def __init__(self) -> None:
+        values = {os.environ.get(name, "") for name in os.environ if _names_secret(name)}
+        self._forms = _forms_of(frozenset(value for value in values if len(value.strip()) >= _MIN_CHARS))
+
+    def masked(self, text: str) -> str:
+        """Return `text` with these values masked."""
+        for form in self._forms:
+            if form in text:
+                return _pattern(self._forms).sub(mask("env"), text)
+        return text
 
 
 @lru_cache(maxsize=1024)
@@ -31,10 +42,15 @@ def _names_secret(name: str) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _pattern(values: frozenset[str]) -> re.Pattern[str] | None:
+def _forms_of(values: frozenset[str]) -> tuple[str, ...]:
+    """Return every form of every value, the longest first."""
     forms = {form for value in values for form in _forms(value.strip())}
-    longest_first = sorted(forms, key=lambda form: (-len(form), form))
-    return re.compile("|".join(re.escape(form) for form in longest_first)) if forms else None
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+
+@lru_cache(maxsize=16)
+def _pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, forms)))
 
 
 def _forms(value: str) -> tuple[str, ...]:

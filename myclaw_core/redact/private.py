@@ -5,15 +5,22 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["private_pattern", "whole_private_path"]
+from myclaw_core.redact.rule import mask
 
+__all__ = ["mask_private", "whole_private_path"]
+
+_FOLDER = "/private/"
 _SLASH = r"/+(?:\./+|[\w-][\w.-]*/+\.\./+)*"
 _BARE = r"""(?:\\.|[^\s\\"'`<>|;,()\[\]{}«»])+"""
 
 
+def mask_private(text: str, home: str) -> str:
+    """Return `text` with every such path masked; one in quotes may hold blanks."""
+    return _anywhere(home).sub(mask("private-path"), text) if _FOLDER in text else text
+
+
 @lru_cache(maxsize=8)
-def private_pattern(home: str) -> re.Pattern[str]:
-    """Return what finds such a path in a text; one in quotes may hold blanks."""
+def _anywhere(home: str) -> re.Pattern[str]:
     start = _start(home)
     quoted = "|".join(rf"(?<={quote})(?:{start})[^{quote}\n«»]+(?={quote})" for quote in ('"', "'", "`"))
     return re.compile(rf"{quoted}|(?:(?<![\w.~/-])|(?<=://))(?:{start}){_BARE}")
@@ -21,7 +28,7 @@ def private_pattern(home: str) -> re.Pattern[str]:
 
 def whole_private_path(text: str, home: str) -> bool:
     """Return whether `text` as a whole is such a path, blanks included."""
-    return "private" in text and _whole(home).fullmatch(text) is not None
+    return _FOLDER in text and _whole(home).fullmatch(text) is not None
 
 
 @lru_cache(maxsize=8)

@@ -6,9 +6,11 @@ import re
 
 from myclaw_core.redact.rule import Rule
 
-__all__ = ["SHAPE_RULES"]
+__all__ = ["mask_shapes"]
 
 _LEFT, _RIGHT = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
+_SHORTEST = 15
+"""No shape is shorter, and none holds a blank: texts without a long word, which most are, need no search."""
 
 # kind | what the text must hold, lower case | shape
 _TABLE = r"""
@@ -119,4 +121,18 @@ _TELEGRAM = Rule(
     _mixed_case,
 )
 
-SHAPE_RULES = (_PEM, *(_from_table(line) for line in _TABLE.strip().splitlines()), _SK, _TELEGRAM)
+_WORD_RULES = (*(_from_table(line) for line in _TABLE.strip().splitlines()), _SK, _TELEGRAM)
+
+
+def mask_shapes(text: str, lower: str) -> str:
+    """Return `text` with every known shape masked; `lower` is the text in lower case."""
+    if _PEM.is_hinted(lower):
+        text = _PEM.apply(text)
+    words = " ".join(word for word in text.split() if len(word) >= _SHORTEST)
+    if not words:
+        return text
+    lower = words.lower()
+    for rule in _WORD_RULES:
+        if rule.is_hinted(lower) and rule.apply(words) != words:
+            text = rule.apply(text)
+    return text
