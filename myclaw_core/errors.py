@@ -5,6 +5,7 @@ __all__ = [
     "ConfigError",
     "EffectChangedError",
     "MyclawError",
+    "NewerVersionError",
     "StoreError",
     "ToolFailure",
     "TrustCorruptionError",
@@ -44,6 +45,10 @@ class CodecError(UsageError):
         self.where = where
         self.problems = problems
         super().__init__(f"{where}: " + "; ".join(f"{message} at {path}" for path, message in problems))
+
+
+class NewerVersionError(CodecError):
+    """Raised when a document was written by a later major version; it is left as it is."""
 
 
 class UnavailableError(MyclawError):

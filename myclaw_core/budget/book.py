@@ -1,17 +1,17 @@
-"""The ledger's records: what each day spent, and the worst cases set aside for calls under way."""
+"""The ledger's records: what each day spent, and the worst cases set aside for what is under way."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 from uuid import UUID
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from myclaw_core import codec
 from myclaw_core.events.log import LogTransaction
 
-__all__ = ["DayBook", "Hold", "Records", "add_hold", "drop_hold", "holds", "load_day", "save_day", "spend"]
+__all__ = ["DayBook", "Hold", "Records", "add_hold", "holds", "load_day", "save_day", "spend", "take_hold"]
 
 _KIND = "budget"
 
@@ -41,6 +41,7 @@ class DayBook:
     day: str
     spent: int = 0
     told: tuple[str, ...] = ()
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
 @frozen(kw_only=True)
@@ -48,16 +49,17 @@ class Hold:
     """A worst case set aside.
 
     Attributes:
-        call_id: The model call.
+        call_id: The model call, or what an action that spends was given as its id here.
         day: The date it will be booked on.
         amount: Millionths of a euro.
-        owner: The process that makes the call.
+        owner: The process that makes the call or runs the action.
     """
 
     call_id: UUID
     day: str
     amount: int
     owner: str
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
 async def load_day(records: Records, day: str) -> DayBook:
@@ -90,9 +92,11 @@ async def add_hold(tx: LogTransaction, hold: Hold) -> None:
     await tx.put(_KIND, f"hold:{hold.call_id}", codec.dumps(hold))
 
 
-async def drop_hold(tx: LogTransaction, call_id: UUID) -> bool:
-    """Release what was set aside for a call; return whether there was something."""
+async def take_hold(tx: LogTransaction, call_id: UUID) -> Hold | None:
+    """Release what was set aside and return it; `None` where there is nothing."""
     key = f"hold:{call_id}"
-    is_held = await tx.get(_KIND, key) is not None
+    record = await tx.get(_KIND, key)
+    if record is None:
+        return None
     await tx.delete(_KIND, key)
-    return is_held
+    return codec.loads(Hold, record, f"budget record {key}")

@@ -1,4 +1,4 @@
-"""The budget ledger: a model call is paid for before it is made, so that the day's hard cap is never passed.
+"""The budget ledger: what costs is paid for before it is done, so that the day's hard cap is never passed.
 
 State lives in the core database; two processes and a restart share it.
 """
@@ -14,7 +14,7 @@ from uuid import UUID
 
 from attrs import evolve, frozen
 
-from myclaw_core.budget.book import DayBook, Hold, Records, add_hold, drop_hold, holds, load_day, save_day, spend
+from myclaw_core.budget.book import DayBook, Hold, Records, add_hold, holds, load_day, save_day, spend, take_hold
 from myclaw_core.budget.prices import PriceTable, cost_micro_usd
 from myclaw_core.budget.types import MICRO, Booked, BudgetRefusedError, Reservation, SoftCapReached, Standing
 from myclaw_core.clock import Clock
@@ -40,6 +40,8 @@ _SOFT_REACHED = (
     "the soft cap of {cap} € a day ([budget] soft_eur) is reached: {spent} € spent; the budget resets at {resets_at}"
 )
 
+_NO_AMOUNT = Text("the estimated cost is not an amount of money; correct the tool that gave it")
+
 
 @frozen(kw_only=True)
 class _View:
@@ -51,7 +53,7 @@ class _View:
 
 
 class Ledger:
-    """Books what models cost, per local date.
+    """Books what models and spending actions cost, per local date.
 
     Args:
         log: The core database.
@@ -150,7 +152,7 @@ class Ledger:
         """
         micro_usd, micro_eur = self._cost(reservation, usage, may_have_spent)
         cost = Booked(cost_usd=float(micro_usd / MICRO), cost_eur=micro_eur / MICRO)
-        if reservation.price is None or not await drop_hold(tx, reservation.call_id):
+        if reservation.price is None or await take_hold(tx, reservation.call_id) is None:
             return cost
         book = await spend(tx, reservation.day, micro_eur)
         notices = self._due(book)
@@ -158,6 +160,35 @@ class Ledger:
             await save_day(tx, evolve(book, told=(*book.told, *notices)))
         self._view = await self._read(tx, self._today())
         return evolve(cost, notices=tuple(notices.values()))
+
+    async def hold(self, tx: LogTransaction, action_id: UUID, est_cost_eur: float) -> None:
+        """Set aside what an action would spend, in the transaction that records its intent.
+
+        Args:
+            action_id: What `settle_action` will name it by.
+
+        Raises:
+            BudgetRefusedError: It would pass the hard cap, or is no amount of money; `tx` must be given up.
+        """
+        if not (math.isfinite(est_cost_eur) and est_cost_eur >= 0):
+            raise BudgetRefusedError(_NO_AMOUNT)
+        amount = math.ceil(_micro(est_cost_eur))
+        view = await self._read(tx, self._today())
+        self._refuse(view, amount, past_soft_ok=True)
+        await add_hold(tx, Hold(call_id=action_id, day=view.day, amount=amount, owner=this_process()))
+        self._view = evolve(view, reserved=view.reserved + amount)
+
+    async def settle_action(self, tx: LogTransaction, action_id: UUID, *, spent: bool) -> Booked:
+        """Book what was set aside for an action, or release it; a second time changes nothing.
+
+        The notices that a booking makes due are given with the next model call.
+        """
+        hold = await take_hold(tx, action_id)
+        amount = hold.amount if hold is not None and spent else 0
+        if hold is not None and spent:
+            await spend(tx, hold.day, amount)
+        self._view = await self._read(tx, self._today())
+        return Booked(cost_usd=float(amount * self._usd_per_eur / MICRO), cost_eur=amount / MICRO)
 
     async def standing(self) -> Standing:
         """Return how today's budget stands."""
@@ -171,11 +202,11 @@ class Ledger:
         )
 
     async def recover(self) -> int:
-        """Book the worst case of every call whose process is gone; return how many there were. Call it at start."""
+        """Book the worst case of every call and action whose process is gone, and return how many there were."""
         async with self._log.transaction() as tx:
             left = [hold for hold in await holds(tx) if not is_alive(hold.owner)]
             for hold in left:
-                await drop_hold(tx, hold.call_id)
+                await take_hold(tx, hold.call_id)
                 await spend(tx, hold.day, hold.amount)
             view = await self._read(tx, self._today())
         self._view = view
@@ -189,7 +220,7 @@ class Ledger:
         if est_cost_eur == 0:
             return None
         if not (math.isfinite(est_cost_eur) and est_cost_eur > 0):
-            return "deny", Text("the estimated cost is not an amount of money; correct the tool that gave it")
+            return "deny", _NO_AMOUNT
         view = self._view
         if view is None:
             return "approve_required", Text("the budget was not read yet")

@@ -7,7 +7,7 @@ Every stored object carries `schema_version`. Any minor of the current major loa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from myclaw_core.codec.problems import json_problems
 from myclaw_core.codec.text import parse, write
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCHEMA_VERSION",
+    "document",
     "dumps",
     "dumps_event",
     "event_tag",
@@ -79,6 +80,17 @@ def loads(cls: type[T], data: bytes | str, where: str) -> T:
     """
     keeps = any(field.name == UNKNOWN_FIELDS for field in getattr(cls, "__attrs_attrs__", ()))
     return structure(cls, open_document(parse(data, where), where, keep_version=keeps), where)
+
+
+def document(data: bytes | str, where: str) -> dict[str, Any]:
+    """Return a stored document as it is, its version checked, for a reader that needs its exact fields.
+
+    Raises:
+        CodecError: It is no JSON object, or has no or a newer `schema_version`.
+    """
+    value = parse(data, where)
+    open_document(value, where)
+    return cast("dict[str, Any]", value)
 
 
 def event_tag(event: Event | type) -> str:

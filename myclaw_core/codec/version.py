@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from myclaw_core.codec.problems import kind_of
-from myclaw_core.errors import CodecError
+from myclaw_core.errors import CodecError, NewerVersionError
 
 __all__ = ["SCHEMA_VERSION", "UNKNOWN_FIELDS", "open_document", "seal_document"]
 
@@ -27,13 +27,12 @@ def open_document(value: Any, where: str, *, keep_version: bool = True) -> dict[
             field, so that the document is written back as it came.
 
     Raises:
-        CodecError: It is not an object, or its version is missing, malformed or of another major.
+        CodecError: It is not an object, or its version is missing, malformed or of an earlier major.
+        NewerVersionError: Its version is of a later major.
     """
     if not isinstance(value, dict):
         raise CodecError(where, [("$", f"expected an object, got {kind_of(value)}")])
-    problem = _problem(value)
-    if problem:
-        raise CodecError(where, [(f"$.{_FIELD}", problem)])
+    _check(value, where)
     kept = keep_version and value[_FIELD] != SCHEMA_VERSION
     return {key: item for key, item in value.items() if key != _FIELD or kept}
 
@@ -43,16 +42,17 @@ def seal_document(fields: dict[str, Any]) -> dict[str, Any]:
     return {_FIELD: SCHEMA_VERSION, **fields}
 
 
-def _problem(document: dict[str, Any]) -> str:
+def _check(document: dict[str, Any], where: str) -> None:
+    place = f"$.{_FIELD}"
     if _FIELD not in document:
-        return f'required field missing (expected "{SCHEMA_VERSION}")'
+        raise CodecError(where, [(place, f'required field missing (expected "{SCHEMA_VERSION}")')])
     version = document[_FIELD]
     match = _SHAPE.fullmatch(version) if isinstance(version, str) else None
     if match is None:
-        return f'expected a version such as "{SCHEMA_VERSION}"'
+        raise CodecError(where, [(place, f'expected a version such as "{SCHEMA_VERSION}"')])
     major = int(match[1])
     if major > _MAJOR:
-        return f"schema version {version} is newer than this program reads ({_MAJOR}.x); update myclaw"
+        problem = f"schema version {version} is newer than this program reads ({_MAJOR}.x); update myclaw"
+        raise NewerVersionError(where, [(place, problem)])
     if major < _MAJOR:
-        return f"schema version {version} is older than this program reads ({_MAJOR}.x)"
-    return ""
+        raise CodecError(where, [(place, f"schema version {version} is older than this program reads ({_MAJOR}.x)")])

@@ -90,7 +90,7 @@ def only_countable_costs(action: PlannedAction, ground: Ground) -> Text | None:
     """Refuse a cost that a budget cannot count."""
     if math.isfinite(action.est_cost_eur) and action.est_cost_eur >= 0:
         return None
-    return Text("its cost of {cost} € is no amount that a budget can count", {"cost": action.est_cost_eur})
+    return Text("its cost of {cost} € is no amount that a budget can count", {"cost": str(action.est_cost_eur)})
 
 
 BUILTIN_RULES: tuple[Rule, ...] = (

@@ -5,6 +5,7 @@ An undeclared effect is `shell_exec` with the scope `undeclared:<tool>`: a side 
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -141,9 +142,13 @@ def undeclared_effect(tool_name: str) -> Effect:
 
 
 def estimated_cost_eur(tool: Tool, args: Mapping[str, Any]) -> float:
-    """Return what the call itself would spend in EUR: the numbers in the arguments of its `cost_spend` effects."""
-    amounts = [args.get(spec.arg) for spec in tool.effects or () if spec.kind == "cost_spend"]
-    return sum((_amount(value) for value in amounts if _is_number(value)), 0.0)
+    """Return what the call itself would spend in EUR: the numbers in the arguments of its `cost_spend` effects.
+
+    A missing amount, or one that is not a finite number from 0 on, makes it infinite: no budget covers the unknown.
+    """
+    given = [args.get(spec.arg) for spec in tool.effects or () if spec.kind == "cost_spend"]
+    amounts = [item for value in given for item in (value if isinstance(value, list | tuple) else (value,))]
+    return sum(map(_amount, amounts), 0.0)
 
 
 @frozen(kw_only=True)
@@ -241,7 +246,11 @@ def _is_number(value: Any) -> bool:
 
 
 def _amount(value: Any) -> float:
+    """Return an amount of EUR, infinite where `value` is none."""
+    if not _is_number(value):
+        return math.inf
     try:
-        return float(value)
+        amount = float(value)
     except OverflowError:
-        return float("inf")
+        return math.inf
+    return amount if math.isfinite(amount) and amount >= 0 else math.inf

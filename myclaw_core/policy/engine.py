@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+
+from attrs import evolve
 
 from myclaw_core.clock import Clock
 from myclaw_core.constitution.engine import Constitution
@@ -31,6 +34,7 @@ from myclaw_core.policy.tally import Tally
 from myclaw_core.policy.types import CheckName, PolicyDecision, Situation
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace, ToolCall
+from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Autonomy, Verdict
 from myclaw_core.types.text import Text
 
@@ -125,7 +129,7 @@ class Policy:
             tally = Tally(self._intake.bare_action(request), self._user_home)
             tally.take("fault", (_fault("resolve", error, "deny"),))
             return tally.decision()
-        tally = Tally(case.action, self._user_home)
+        tally = Tally(_recordable(case.action), self._user_home)
         await self._run_checks(case, trace, tally)
         return tally.decision()
 
@@ -161,6 +165,11 @@ class Policy:
             return tally.take("constitution", opinions)
         except Exception as error:
             return tally.take("fault", (_fault("constitution", error, "deny"),))
+
+
+def _recordable(action: PlannedAction) -> PlannedAction:
+    """Return the action as JSON can hold it: a cost that is no amount is left out; the law says it."""
+    return action if math.isfinite(action.est_cost_eur) else evolve(action, est_cost_eur=0.0)
 
 
 def _fault(check: str, error: Exception, verdict: Verdict) -> Opinion:

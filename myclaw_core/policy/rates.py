@@ -1,23 +1,29 @@
-"""How often a class of effects may happen, and how much one sender may have done (policy check 3)."""
+"""How often a class of effects may happen, and how much one sender may have done (policy check 3).
+
+The policy asks a copy in memory; what counts is the shared record, read and raised in the transaction of the intent, so
+that two processes have one limit.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
 
-from attrs import define, frozen
+from attrs import evolve, field, frozen
 
-from myclaw_core.errors import StoreError
+from myclaw_core import codec
+from myclaw_core.errors import CodecError, MyclawError, StoreError
 from myclaw_core.types.text import Text
 
-__all__ = ["RATE_KIND", "RateBook", "RateLimits"]
+__all__ = ["RATE_KIND", "RateBook", "RateLimits", "RateRecord", "RateRecords", "RateRefusedError", "RateWindow"]
 
 RATE_KIND = "rate"
 """Kind of the records that keep the counters."""
 
-_MINUTE_S = 60
-_DAY_S = 86_400
+_MINUTE = timedelta(minutes=1)
+_DAY = timedelta(days=1)
 
 
 @frozen(kw_only=True)
@@ -30,27 +36,101 @@ class RateLimits:
     sender_per_day: int = 20_000
 
 
-@define
-class _Window:
-    """How much was done since `start` (seconds since the epoch), within a window of `length` seconds."""
+@frozen(kw_only=True)
+class RateWindow:
+    """How much was done since `start`."""
 
-    length: int
-    start: float
-    count: int
+    start: datetime
+    count: int = 0
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
 
-    def roll(self, now: float) -> None:
-        """Open a new window once this one is over.
+    def rolled(self, now: datetime, length: timedelta) -> RateWindow:
+        """Return the window that is open at `now`: a new one once this one is over.
 
         A clock set back keeps the count and starts the wait anew: it neither unlocks nor locks for years.
         """
         if now < self.start:
-            self.start = now
-        elif now >= self.start + self.length:
-            self.start, self.count = now, 0
+            return evolve(self, start=now)
+        return self if now < self.start + length else evolve(self, start=now, count=0)
+
+    def merged(self, seen: RateWindow, now: datetime) -> RateWindow:
+        """Return this window with the start that was `seen` for it since the clock was set back."""
+        return evolve(self, start=seen.start) if seen.start <= now < self.start else self
+
+
+@frozen(kw_only=True)
+class RateRecord:
+    """The counters of one effect class or of one sender."""
+
+    minute: RateWindow
+    day: RateWindow
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    def rolled(self, now: datetime) -> RateRecord:
+        """Return the counters at `now`."""
+        return evolve(self, minute=self.minute.rolled(now, _MINUTE), day=self.day.rolled(now, _DAY))
+
+    def merged(self, seen: RateRecord, now: datetime) -> RateRecord:
+        """Return these counters with the starts that were `seen` since the clock was set back."""
+        return evolve(self, minute=self.minute.merged(seen.minute, now), day=self.day.merged(seen.day, now))
+
+    def raised(self) -> RateRecord:
+        """Return the counters after one more action."""
+        minute, day = self.minute, self.day
+        return evolve(self, minute=evolve(minute, count=minute.count + 1), day=evolve(day, count=day.count + 1))
+
+
+class RateRecords(Protocol):
+    """The shared records inside a transaction."""
+
+    async def get(self, kind: str, key: str) -> bytes | None:
+        """Return one record."""
+        ...
+
+    async def put(self, kind: str, key: str, value: bytes) -> None:
+        """Set one record."""
+        ...
+
+
+class RateRefusedError(MyclawError):
+    """Raised when one more action would pass a limit.
+
+    Attributes:
+        text: The reason, for showing later.
+    """
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        super().__init__(str(text))
+
+
+@frozen
+class _Limit:
+    """What one counter may reach."""
+
+    key: str
+    who: str
+    per_minute: int
+    per_day: int
+
+    def refusal(self, record: RateRecord) -> Text | None:
+        """Return why one more action is too many and when it may be tried again, or `None`."""
+        if min(self.per_minute, self.per_day) <= 0:
+            return Text("{who} is limited to 0 actions", {"who": self.who})
+        for window, limit, unit, length in (
+            (record.minute, self.per_minute, "minute", _MINUTE),
+            (record.day, self.per_day, "day", _DAY),
+        ):
+            if window.count >= limit:
+                free_at = math.floor((window.start + length).timestamp()) + 1
+                at = f"{datetime.fromtimestamp(free_at, UTC):%Y-%m-%dT%H:%M:%SZ}"
+                msgid = "{who} reached its limit of {limit} a {unit}; try again at {at}"
+                return Text(msgid, {"who": self.who, "limit": limit, "unit": unit, "at": at})
+        return None
 
 
 class RateBook:
-    """Counters in memory; the runtime keeps their records.
+    """Counts actions in the shared records and remembers what it saw of them.
 
     Args:
         limits: Most actions per window.
@@ -58,7 +138,7 @@ class RateBook:
 
     def __init__(self, limits: RateLimits | None = None) -> None:
         self._limits = limits or RateLimits()
-        self._windows: dict[str, tuple[_Window, _Window]] = {}
+        self._seen: dict[str, RateRecord] = {}
 
     def load(self, records: Iterable[tuple[str, bytes]]) -> None:
         """Take over stored records.
@@ -66,60 +146,50 @@ class RateBook:
         Raises:
             StoreError: A record cannot be read; a limit that forgets is none.
         """
-        for key, value in records:
-            self._windows[key] = _windows_of(key, value)
+        self._seen.update((key, _read(key, value)) for key, value in records)
 
     def check(self, sender: str, effect_class: str, now: datetime) -> Text | None:
-        """Return why one more action is too many and when it may be tried again, or `None`."""
-        limits = self._limits
-        return self._over(
-            f"class/{effect_class}", effect_class, limits.class_per_minute, limits.class_per_day, now
-        ) or self._over(f"sender/{sender}", sender, limits.sender_per_minute, limits.sender_per_day, now)
-
-    def count(self, sender: str, effect_classes: Sequence[str], now: datetime) -> tuple[tuple[str, bytes], ...]:
-        """Count one action and return the records (key, value) to store with it."""
-        keys = [*(f"class/{effect_class}" for effect_class in dict.fromkeys(effect_classes)), f"sender/{sender}"]
-        return tuple((key, self._add(key, now.timestamp())) for key in keys)
-
-    def _over(self, key: str, who: str, per_minute: int, per_day: int, now: datetime) -> Text | None:
-        windows = self._windows.get(key)
-        if windows is None:
-            return None if per_minute > 0 and per_day > 0 else Text("{who} is limited to 0 actions", {"who": who})
-        for window, limit, unit in zip(windows, (per_minute, per_day), ("minute", "day"), strict=True):
-            window.roll(now.timestamp())
-            if window.count >= limit:
-                return _refusal(who, limit, unit, window)
+        """Return why one more action is too many and when it may be tried again, or `None`; memory only."""
+        for limit in self._limits_of(sender, (effect_class,)):
+            self._seen[limit.key] = record = self._seen.get(limit.key, _fresh(now)).rolled(now)
+            refusal = limit.refusal(record)
+            if refusal is not None:
+                return refusal
         return None
 
-    def _add(self, key: str, now: float) -> bytes:
-        windows = self._windows.setdefault(key, (_Window(_MINUTE_S, now, 0), _Window(_DAY_S, now, 0)))
-        for window in windows:
-            window.roll(now)
-            window.count += 1
-        minute, day = windows
-        record = {
-            "schema_version": "1.0",
-            "minute": [minute.start, minute.count],
-            "day": [day.start, day.count],
-        }
-        return json.dumps(record).encode()
+    async def count(self, tx: RateRecords, sender: str, effect_classes: Sequence[str], now: datetime) -> None:
+        """Count one action in the shared records; where `tx` is given up, memory counts too much until the next one.
+
+        Raises:
+            RateRefusedError: Others have used up a limit meanwhile; `tx` must be given up.
+            StoreError: A record cannot be read.
+        """
+        for limit in self._limits_of(sender, effect_classes):
+            self._seen[limit.key] = record = await self._shared(tx, limit.key, now)
+            refusal = limit.refusal(record)
+            if refusal is not None:
+                raise RateRefusedError(refusal)
+            self._seen[limit.key] = record = record.raised()
+            await tx.put(RATE_KIND, limit.key, codec.dumps(record))
+
+    def _limits_of(self, sender: str, effect_classes: Sequence[str]) -> Iterator[_Limit]:
+        limits = self._limits
+        for effect_class in dict.fromkeys(effect_classes):
+            yield _Limit(f"class/{effect_class}", effect_class, limits.class_per_minute, limits.class_per_day)
+        yield _Limit(f"sender/{sender}", sender, limits.sender_per_minute, limits.sender_per_day)
+
+    async def _shared(self, tx: RateRecords, key: str, now: datetime) -> RateRecord:
+        value = await tx.get(RATE_KIND, key)
+        record = _fresh(now) if value is None else _read(key, value)
+        return record.merged(self._seen.get(key, record), now).rolled(now)
 
 
-def _refusal(who: str, limit: int, unit: str, window: _Window) -> Text:
-    free_at = int(window.start + window.length) + 1
-    return Text(
-        "{who} reached its limit of {limit} a {unit}; try again at {at}",
-        {"who": who, "limit": limit, "unit": unit, "at": f"{datetime.fromtimestamp(free_at, UTC):%Y-%m-%dT%H:%M:%SZ}"},
-    )
+def _fresh(now: datetime) -> RateRecord:
+    return RateRecord(minute=RateWindow(start=now), day=RateWindow(start=now))
 
 
-def _windows_of(key: str, value: bytes) -> tuple[_Window, _Window]:
+def _read(key: str, value: bytes) -> RateRecord:
     try:
-        record = json.loads(value)
-        (minute_start, minute_count), (day_start, day_count) = record["minute"], record["day"]
-        return (
-            _Window(_MINUTE_S, float(minute_start), int(minute_count)),
-            _Window(_DAY_S, float(day_start), int(day_count)),
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"rate record {key!r} cannot be read; restore the core database from a backup") from error
+        return codec.loads(RateRecord, value, f"rate record {key!r}")
+    except CodecError as error:
+        raise StoreError(f"{error}; restore the core database from a backup") from error

@@ -12,9 +12,11 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from myclaw_core.budget.types import BudgetRefusedError
 from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure, UnavailableError
 from myclaw_core.files.access import PinnedFiles
 from myclaw_core.plugins.contain import one_line
+from myclaw_core.policy.rates import RateRefusedError
 from myclaw_core.policy.shell import ShellCall, shell_call
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.redact import redact_text
@@ -89,6 +91,7 @@ class Executor:
         try:
             planned = await guarded_in_thread(_who(tool), tool.plan, deepcopy(call.args), context)
             changes = _planned_changes(planned, files)
+            await asyncio.to_thread(self._services.config_guard.check, changes, self._turn.cwd)
             irreversible = await asyncio.to_thread(self._services.journal.undoable, changes, self._turn.cwd)
             diff = await asyncio.to_thread(preview, changes, self._turn.cwd, limit_lines=None)
         except Exception as error:
@@ -123,12 +126,17 @@ class Executor:
         except PlanFailedError as failure:
             return await self._end(evolve(step, state="failed", error=failure.error))
         command = planned.command if planned else None
-        step = await self._recorder.intended(step, undo)
+        try:
+            step = await self._recorder.intended(step, undo)
+        except (BudgetRefusedError, RateRefusedError) as refused:
+            refusal = ToolError(kind="denied", message=str(refused), retryable=True)
+            return await self._end(evolve(step, state="failed", error=refusal))
         journalled = planned_states(undo) if undo else None
         files = self._files(step.effects, journalled)
         network = self._services.network(step.effects)
         shell = partial(self._services.shells.run, command, self._turn.cwd) if command else None
         context = evolve(self._context(step.effects, files, changes), network=network, shell=shell)
+        unsure = False
         started_s = self._services.clock.monotonic()
         running = asyncio.ensure_future(_call(tool, deepcopy(call.args), context))
         try:
@@ -142,11 +150,11 @@ class Executor:
             running.cancel()
             if command is not None:
                 await asyncio.wait({running})
-            finished = self._failed(tool, step, error)
+            finished, unsure = self._failed(tool, step, error), _may_have_acted(error)
         finally:
             files.close()
             network.close()
-        return await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)), undo)
+        return await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
 
     async def _prepare(
         self, tool: Tool, call: ToolCall, step: ActionStep, planned: Planned | None
@@ -230,17 +238,20 @@ class Executor:
         """Stop the tool, wait until it has really stopped, and record what came of it."""
         if inspect.iscoroutinefunction(tool.run):
             running.cancel()
+        unsure = False
         try:
             result = await running
             finished = evolve(step, state="done", exec_result=self._fit(result, step))
         except (Exception, asyncio.CancelledError) as error:
             message = "cancelled" if isinstance(error, asyncio.CancelledError) else _line(error)
             finished = evolve(step, state="failed", error=ToolError(kind="exception", message=message))
-        await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)), undo)
+            unsure = _may_have_acted(error)
+        await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
 
-    async def _end(self, step: ActionStep, undo: UndoRecord | None = None) -> ActionStep:
-        await self._recorder.ended(step, undo=await self._noted(undo))
-        return step
+    async def _end(
+        self, step: ActionStep, undo: UndoRecord | None = None, *, may_have_spent: bool = False
+    ) -> ActionStep:
+        return await self._recorder.ended(step, undo=await self._noted(undo), may_have_spent=may_have_spent)
 
     async def _noted(self, undo: UndoRecord | None) -> UndoRecord | None:
         """Return the record of a snapshot with what the command left; without that, undo restores all of it."""
@@ -299,6 +310,11 @@ def _tool_error(tool: Tool, error: BaseException) -> ToolError:
         return ToolError(kind="unavailable", message=_line(error))
     retryable = isinstance(error, ToolFailure) and error.retryable
     return ToolError(kind="exception", message=_line(error), retryable=retryable)
+
+
+def _may_have_acted(error: BaseException) -> bool:
+    """Return whether a tool that did not end well may have done its work all the same; its own word excludes it."""
+    return not isinstance(error, ToolFailure)
 
 
 def _line(error: BaseException) -> str:

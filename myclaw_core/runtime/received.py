@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from attrs import evolve
 
 from myclaw_core import codec
-from myclaw_core.errors import CodecError, MyclawError, ToolFailure
+from myclaw_core.errors import CodecError, MyclawError
 from myclaw_core.plugins.contain import one_line
 from myclaw_core.runtime.model import ModelError, ModelReply
 from myclaw_core.runtime.storable import storable_data, storable_message, storable_text
@@ -67,10 +67,10 @@ def received_result(result: Any, who: str) -> ToolResult:
     """Return a tool's result with only what a tool may say in it.
 
     Raises:
-        ToolFailure: It is no result.
+        MyclawError: It is no result; what the tool did it may have done all the same.
     """
     if not (isinstance(result, ToolResult) and isinstance(result.text, str) and isinstance(result.data, Mapping)):
-        raise ToolFailure(f"{who} returned no ToolResult with a text and data; report it to its author")
+        raise MyclawError(f"{who} returned no ToolResult with a text and data; report it to its author")
     return ToolResult(
         text=storable_text(result.text), data=storable_data(result.data), truncated=result.truncated is True
     )

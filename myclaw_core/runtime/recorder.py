@@ -22,7 +22,7 @@ from myclaw_core.events.types import (
     TraceClosed,
     TurnStarted,
 )
-from myclaw_core.policy.rates import RATE_KIND, RateBook
+from myclaw_core.policy.rates import RateBook
 from myclaw_core.process import this_process
 from myclaw_core.runtime.types import (
     ActionStep,
@@ -115,6 +115,7 @@ class TraceRecorder:
         self._ledger = ledger
         self._gateway = gateway
         self._rates = rates
+        self._held: dict[int, UUID] = {}
         self._started_s = clock.monotonic()
         self.trace = trace
 
@@ -175,37 +176,60 @@ class TraceRecorder:
             put_step(self.trace, step)
 
     async def intended(self, step: ActionStep, undo: UndoRecord | None) -> ActionStep:
-        """Consume the approval, count the rate, keep the undo record and record the intent: one transaction.
+        """Consume the approval, count the rate, set the cost aside and record the intent: one transaction.
 
         Raises:
+            BudgetRefusedError: What it would spend would pass the hard cap by now; like below, nothing was kept.
+            RateRefusedError: Others have used up a limit since the step was judged.
             StoreError: The approval is not open any more, or the log cannot be written; nothing may run then.
         """
-        counted = self._rates.count(self.trace.sender, _side_effect_classes(step), self._clock.now())
+        est_cost_eur = step.decision.action.est_cost_eur if step.decision else 0.0
+        hold_id = self._clock.new_id() if est_cost_eur else None
         async with self._log.transaction() as tx:
             if step.approval_id is not None:
                 await self._gateway.consume(tx, step.approval_id, step.args_digest)
-            for key, record in counted:
-                await tx.put(RATE_KIND, key, record)
+            await self._rates.count(tx, self.trace.sender, _side_effect_classes(step), self._clock.now())
+            if hold_id is not None:
+                await self._ledger.hold(tx, hold_id, est_cost_eur)
             if undo is not None:
                 await tx.put(UNDO_KIND, undo_key(self.trace.id, step.index), codec.dumps(undo))
             await tx.append(
                 StepIntended(trace_id=self.trace.id, step_index=step.index, approval_id=step.approval_id, undo=undo)
             )
+        if hold_id is not None:
+            self._held[step.index] = hold_id
         step = evolve(step, state="intent", undo_id=undo.id if undo else None)
         put_step(self.trace, step)
         return step
 
     async def ended(
-        self, step: ActionStep, violation: ViolationReport | None = None, *, undo: UndoRecord | None = None
-    ) -> None:
-        """Record how a step ended, and its undo record where the end completed that."""
+        self,
+        step: ActionStep,
+        violation: ViolationReport | None = None,
+        *,
+        undo: UndoRecord | None = None,
+        may_have_spent: bool = False,
+    ) -> ActionStep:
+        """Record how a step ended, what it cost, and its undo record where the end completed that; return it.
+
+        Args:
+            may_have_spent: Whether a step that failed counts at its worst case; else what was set aside is released.
+        """
+        hold_id = self._held.get(step.index)
         async with self._log.transaction() as tx:
+            if hold_id is not None:
+                spent = step.state == "done" or may_have_spent
+                booked = await self._ledger.settle_action(tx, hold_id, spent=spent)
+                step = evolve(step, cost_usd=booked.cost_usd)
             if undo is not None:
                 await tx.put(UNDO_KIND, undo_key(self.trace.id, step.index), codec.dumps(undo))
             await tx.append(StepEnded(trace_id=self.trace.id, step=step))
+        self._held.pop(step.index, None)
         put_step(self.trace, step)
+        self.trace.cost_usd += step.cost_usd
         if violation is not None:
             self.trace.violations.append(violation)
+        return step
 
     async def close(self, outcome: Outcome, signals: Sequence[TraceSignals]) -> None:
         """Close the trace for good; from this record on it counts for trust."""

@@ -97,6 +97,7 @@ def _apply(trace: ExecutionTrace, event: Event) -> None:
             trace.tool_calls.extend(event.message.tool_calls)
     elif isinstance(event, StepDecided | StepEnded):
         put_step(trace, event.step)
+        trace.cost_usd += event.step.cost_usd
     elif isinstance(event, ApprovalAsked):
         mark_asked(trace, event.step_index, event.request.id)
     elif isinstance(event, StepIntended):

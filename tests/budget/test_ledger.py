@@ -10,9 +10,11 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import pytest
+from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from myclaw_core import codec
 from myclaw_core.budget.book import Hold, add_hold
 from myclaw_core.budget.ledger import BudgetRefusedError, Ledger, SoftCapReached
 from myclaw_core.budget.prices import PriceTable
@@ -35,6 +37,63 @@ async def test_a_call_reserves_its_worst_case_and_books_what_it_cost(ledger: Led
     assert (standing.spent_eur, standing.reserved_eur) == (0.3, 0.0)
     assert (standing.soft_eur, standing.hard_eur) == (2.0, 5.0)
     assert standing.resets_at == datetime(2026, 1, 5, 23, 0, tzinfo=UTC)
+
+
+async def test_an_action_is_set_aside_with_its_intent_and_booked_or_released_with_its_end(
+    new_ledger: NewLedger, log: EventLog
+) -> None:
+    ledger = new_ledger(usd_per_eur=1.25)
+    done, failed = UUID(int=1), UUID(int=2)
+    async with log.transaction() as tx:
+        await ledger.hold(tx, done, 1.5)
+        await ledger.hold(tx, failed, 0.25)
+    standing = await ledger.standing()
+    assert (standing.spent_eur, standing.reserved_eur) == (0.0, 1.75)
+    async with log.transaction() as tx:
+        booked = await ledger.settle_action(tx, done, spent=True)
+        released = await ledger.settle_action(tx, failed, spent=False)
+        again = await ledger.settle_action(tx, done, spent=True)
+    assert [(item.cost_eur, item.cost_usd) for item in (booked, released, again)] == [(1.5, 1.875), (0, 0), (0, 0)]
+    standing = await ledger.standing()
+    assert (standing.spent_eur, standing.reserved_eur) == (1.5, 0.0)
+
+
+async def test_an_action_that_would_pass_the_hard_cap_by_now_keeps_nothing_of_its_transaction(
+    new_ledger: NewLedger, log: EventLog
+) -> None:
+    """Both were judged while there was room; the second finds it gone when its intent is recorded."""
+    one, two = new_ledger(), new_ledger()
+    await two.standing()
+    async with log.transaction() as tx:
+        await one.hold(tx, UUID(int=1), 3.0)
+    assert two.objection(1.5, datetime(2026, 1, 5, 11, 0, tzinfo=UTC)) is None
+
+    async def intend() -> None:
+        async with log.transaction() as tx:
+            await tx.put("approval", "x", b"consumed")
+            await two.hold(tx, UUID(int=2), 2.5)
+
+    with pytest.raises(BudgetRefusedError, match="hard cap"):
+        await intend()
+    assert await log.get("approval", "x") is None
+    assert (await two.standing()).reserved_eur == 3.0
+
+
+@pytest.mark.parametrize("amount", [float("inf"), float("nan"), -1.0])
+async def test_what_is_no_amount_is_never_set_aside(ledger: Ledger, log: EventLog, amount: float) -> None:
+    with pytest.raises(BudgetRefusedError, match="not an amount of money"):
+        async with log.transaction() as tx:
+            await ledger.hold(tx, UUID(int=1), amount)
+
+
+async def test_what_an_action_of_a_dead_process_set_aside_is_booked(ledger: Ledger, log: EventLog) -> None:
+    async with log.transaction() as tx:
+        await ledger.hold(tx, UUID(int=1), 0.75)
+        ((key, kept),) = await tx.scan("budget", "hold:")
+        await tx.put("budget", key, codec.dumps(evolve(codec.loads(Hold, kept, key), owner="another-boot:1:1")))
+    assert await ledger.recover() == 1
+    standing = await ledger.standing()
+    assert (standing.spent_eur, standing.reserved_eur) == (0.75, 0.0)
 
 
 async def test_cached_tokens_have_their_own_price(ledger: Ledger, log: EventLog, till: Any) -> None:

@@ -123,8 +123,16 @@ def test_the_estimated_cost_is_what_the_spending_arguments_say(tool: Build) -> N
     spend = tool("t", EffectSpec(kind="cost_spend", arg="eur"))
     assert estimated_cost_eur(spend, {"eur": 2.5}) == 2.5
     assert estimated_cost_eur(spend, {"eur": 10**400}) == float("inf")
-    assert estimated_cost_eur(spend, {"eur": "a lot"}) == 0
+    assert estimated_cost_eur(spend, {"eur": [1, 2.5]}) == 3.5
+    assert estimated_cost_eur(spend, {"eur": 0}) == 0
     assert estimated_cost_eur(tool("t", undeclared=True), {}) == 0
+
+
+@pytest.mark.parametrize("amount", ["a lot", "2.50", -1, [5, -3], True, None, {}, float("nan"), float("inf"), [None]])
+def test_an_amount_that_is_none_is_infinite_and_not_nothing(tool: Build, amount: Any) -> None:
+    spend = tool("t", EffectSpec(kind="cost_spend", arg="eur"))
+    assert estimated_cost_eur(spend, {"eur": amount}) == float("inf")
+    assert estimated_cost_eur(spend, {}) == float("inf")
 
 
 def test_deleting_a_folder_above_neurons_is_a_change_of_the_system(world: Any, tool: Build, resolve: Any) -> None:

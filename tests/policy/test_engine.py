@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from myclaw_core import codec
 from myclaw_core.constitution.engine import Constitution
 from myclaw_core.constitution.rule import Rule
-from myclaw_core.policy.types import Finding
+from myclaw_core.policy.rates import RateRecord, RateWindow
+from myclaw_core.policy.types import Finding, PolicyDecision
 from myclaw_core.types.text import Text
 
 CHECKS = ["constitution", "forbidden", "never", "rate", "budget", "autonomy", "trust"]
@@ -185,8 +187,9 @@ async def test_a_private_address_is_denied_before_anything_is_looked_up(world: A
 
 
 async def test_too_many_actions_are_denied_with_the_second_of_the_next_try(world: Any) -> None:
-    for _ in range(120):
-        world.rates.count("cli:me", ["fs_write:~/.local/share/myclaw/workspace/*"], world.clock.now())
+    window = RateWindow(start=world.clock.now(), count=120)
+    full = codec.dumps(RateRecord(minute=window, day=window))
+    world.rates.load([("class/fs_write:~/.local/share/myclaw/workspace/*", full)])
     decision = await world.judge("fs_write", {"path": "a.md"}, level="full")
     assert (decision.verdict, decision.via) == ("deny", "rate")
     assert "2026-01-05T09:01:01Z" in str(decision.reason)
@@ -209,6 +212,13 @@ async def test_the_hard_cap_denies_what_spends_and_nothing_else(world: Any) -> N
     world.budget.answer = ("deny", Text("past the hard cap"))
     assert (await world.judge("spend", {"eur": 1.0})).via == "budget"
     assert (await world.judge("fs_write", {"path": "a.md"}, level="full")).verdict == "allow"
+
+
+@pytest.mark.parametrize("args", [{"eur": "a lot"}, {"eur": -1}, {"eur": "2.50"}, {}])
+async def test_an_amount_that_nobody_can_count_breaks_law_4_and_can_be_recorded(world: Any, args: Any) -> None:
+    decision = await world.judge("spend", args, level="full")
+    assert (decision.verdict, decision.violation and decision.violation.law) == ("deny", "law.4")
+    assert codec.loads(PolicyDecision, codec.dumps(decision), "decision") == decision
 
 
 async def test_a_negative_amount_breaks_law_4(world: Any) -> None:
