@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from myclaw_core.assembly import Assembly
 from myclaw_core.clock import Clock, SystemClock
 from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
 from myclaw_core.dispatch import Dispatcher
-from myclaw_core.errors import MyclawError, UnavailableError
+from myclaw_core.errors import ConfigError, MyclawError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.export import AuditExport
 from myclaw_core.events.keys import load_or_create_key
@@ -72,6 +72,7 @@ class Agent:
         plugins: PluginSet | None = None,
         lookup: Lookup = system_lookup,
         recover_turns: bool = True,
+        on_broken: Callable[[ConfigError], None] | None = None,
     ) -> AsyncIterator[Agent]:
         """Open everything below `home` and close it at the end.
 
@@ -80,14 +81,16 @@ class Agent:
             plugins: What to run with; what is installed by default.
             lookup: Finds the addresses of hosts that tools reach; the system's by default.
             recover_turns: Whether turns of dead processes are closed first; commands that only look leave them alone.
+            on_broken: Is told why the configuration does not load; the defaults are taken then. For commands that must
+                work whatever a person wrote there: looking and undoing.
 
         Raises:
             MyclawError: Something is missing or damaged; one line says what to do.
         """
         faults: list[PluginFault] = []
         clock = clock or SystemClock()
-        plugins = plugins or load_plugins(home)
-        dispatcher, config = configured_dispatcher(home, plugins, clock, faults.append)
+        plugins = plugins or load_plugins(home, lenient=on_broken is not None)
+        dispatcher, config = configured_dispatcher(home, plugins, clock, faults.append, on_broken=on_broken)
         async with AsyncExitStack() as stack:
             log = await stack.enter_async_context(open_log(home, dispatcher, config, clock))
             assembly = Assembly(home=home, clock=clock, config=config, dispatcher=dispatcher, log=log, lookup=lookup)

@@ -15,6 +15,7 @@ from myclaw_core.budget.ledger import Ledger
 from myclaw_core.budget.prices import PriceTable
 from myclaw_core.clock import Clock, local_zone
 from myclaw_core.config import Config
+from myclaw_core.config.guard import ConfigGuard
 from myclaw_core.constitution.engine import Constitution
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import StoreError, UnavailableError
@@ -110,6 +111,7 @@ class Assembly:
             validator=ArgumentValidator(tools),
             provider=providers.get(self.config.agent.provider),
             journal=self._journal(enclosure),
+            config_guard=self._config_guard(),
             outputs=OutputKeeper(self.home.outputs, self.config.limits.output_bytes),
             forbidden=lambda real: places.path(real) is not None,
             shells=Shells(self._sandbox(), enclosure),
@@ -158,6 +160,10 @@ class Assembly:
     @cached_property
     def _thresholds(self) -> Thresholds:
         return Thresholds(self.dispatcher.threshold, display_path(os.path.realpath(self.home.workspace)))
+
+    def _config_guard(self) -> ConfigGuard:
+        dispatcher = self.dispatcher
+        return ConfigGuard(file=self.home.config_file, schemas=dispatcher.config(), idle=dispatcher.plugins.idle)
 
     def _places(self) -> ForbiddenPlaces:
         policy = self.config.policy

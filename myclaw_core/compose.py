@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 from myclaw_core.clock import Clock
 from myclaw_core.config import Config, disabled_plugins, load_config
+from myclaw_core.config.load import read_config
+from myclaw_core.config.source import parse_source
 from myclaw_core.dispatch import Dispatcher
+from myclaw_core.errors import ConfigError
 from myclaw_core.events.types import PluginFault
 from myclaw_core.host import Host
 from myclaw_core.paths import Home
@@ -21,13 +24,22 @@ if TYPE_CHECKING:
 __all__ = ["configured_dispatcher", "load_plugins", "open_log"]
 
 
-def load_plugins(home: Home) -> PluginSet:
+def load_plugins(home: Home, *, lenient: bool = False) -> PluginSet:
     """Return the installed plugins, loaded where the configuration leaves them on and the person agreed to them.
+
+    Args:
+        lenient: Whether a configuration that does not say which those are is taken as one that leaves all of them on.
 
     Raises:
         ConfigError: The configuration cannot be read.
     """
-    return load_installed(disabled_plugins(home.config_file), consult=ConsentBook(home).objection)
+    try:
+        disabled = disabled_plugins(home.config_file)
+    except ConfigError:
+        if not lenient:
+            raise
+        disabled = frozenset()
+    return load_installed(disabled, consult=ConsentBook(home).objection)
 
 
 @asynccontextmanager
@@ -52,9 +64,17 @@ async def open_log(home: Home, dispatcher: Dispatcher, config: Config, clock: Cl
 
 
 def configured_dispatcher(
-    home: Home, plugins: PluginSet, clock: Clock, on_fault: Callable[[PluginFault], None]
+    home: Home,
+    plugins: PluginSet,
+    clock: Clock,
+    on_fault: Callable[[PluginFault], None],
+    *,
+    on_broken: Callable[[ConfigError], None] | None = None,
 ) -> tuple[Dispatcher, Config]:
     """Return the caller of hooks and the checked configuration.
+
+    Args:
+        on_broken: Is told why the configuration does not load; the defaults are taken then.
 
     Raises:
         ConfigError: Something in the configuration is not known or not valid.
@@ -71,5 +91,12 @@ def configured_dispatcher(
         )
 
     dispatcher = Dispatcher(plugins, clock, on_fault, host_for=host_for)
-    config = load_config(home.config_file, dispatcher.config(), idle=plugins.idle)
+    schemas = dispatcher.config()
+    try:
+        config = load_config(home.config_file, schemas, idle=plugins.idle)
+    except ConfigError as error:
+        if on_broken is None:
+            raise
+        on_broken(error)
+        config = read_config(parse_source(home.config_file, ""), schemas)
     return dispatcher, config

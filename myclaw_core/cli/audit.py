@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from myclaw_core.cli.looking import tell_broken
 from myclaw_core.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ async def _log() -> AsyncIterator[tuple[EventLog, Clock]]:
     from myclaw_core.paths import Home
 
     home, clock = Home.find(), SystemClock()
-    dispatcher, config = configured_dispatcher(home, load_plugins(home), clock, lambda _fault: None)
+    plugins = load_plugins(home, lenient=True)
+    dispatcher, config = configured_dispatcher(home, plugins, clock, lambda _fault: None, on_broken=tell_broken)
     async with open_log(home, dispatcher, config, clock) as log:
         yield log, clock
 
@@ -103,7 +105,7 @@ async def _show(args: argparse.Namespace) -> int:
     from myclaw_core.events.narrative import narrate
     from myclaw_core.paths import Home
 
-    async with Agent.open(Home.find(), recover_turns=False) as agent:
+    async with Agent.open(Home.find(), recover_turns=False, on_broken=tell_broken) as agent:
         trace_id = await _trace_id(agent, args.trace)
         if trace_id is None:
             print("" if args.json else "Nothing is recorded yet.", end="" if args.json else "\n")
@@ -132,7 +134,7 @@ async def _verify(args: argparse.Namespace) -> int:
     from myclaw_core.agent import Agent
     from myclaw_core.paths import Home
 
-    async with Agent.open(Home.find(), recover_turns=False) as agent:
+    async with Agent.open(Home.find(), recover_turns=False, on_broken=tell_broken) as agent:
         events = await agent.log.verify()
         trust = await agent.book.verify()
         export = await agent.export.compare()

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from myclaw_core.cli.looking import tell_broken
 from myclaw_core.files.visible import visible
 
 if TYPE_CHECKING:
@@ -37,13 +38,9 @@ def _reports(home: Home) -> Sequence[PluginReport]:
     """Return the reports after plugins were loaded and asked for what they must have declared."""
     from myclaw_core.clock import SystemClock
     from myclaw_core.compose import configured_dispatcher, load_plugins
-    from myclaw_core.errors import ConfigError
 
-    plugins = load_plugins(home)
-    try:
-        dispatcher, _ = configured_dispatcher(home, plugins, SystemClock(), lambda _fault: None)
-    except ConfigError:  # every other command says so; this one shows what there is
-        return plugins.reports
+    plugins = load_plugins(home, lenient=True)
+    dispatcher, _ = configured_dispatcher(home, plugins, SystemClock(), lambda _fault: None, on_broken=tell_broken)
     dispatcher.tools()
     return dispatcher.plugins.reports
 

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 
+from myclaw_core.cli.looking import tell_broken
 from myclaw_core.errors import UsageError
 from myclaw_core.types.trust import TrustScore, TrustSubject
 
@@ -22,7 +23,7 @@ async def _list(args: argparse.Namespace) -> int:
     from myclaw_core.paths import Home
     from myclaw_core.trust.report import score_json, trust_table
 
-    async with Agent.open(Home.find(), recover_turns=False) as agent:
+    async with Agent.open(Home.find(), recover_turns=False, on_broken=tell_broken) as agent:
         scores = await agent.book.snapshot()
     if args.json:
         print(json.dumps([score_json(score) for score in scores.values()], ensure_ascii=False, indent=2))
@@ -36,7 +37,7 @@ async def _show(args: argparse.Namespace) -> int:
     from myclaw_core.paths import Home
     from myclaw_core.trust.report import happening_json, score_json, subject_report
 
-    async with Agent.open(Home.find(), recover_turns=False) as agent:
+    async with Agent.open(Home.find(), recover_turns=False, on_broken=tell_broken) as agent:
         scores = await agent.book.snapshot()
         subject = _find(scores, args.subject)
         now = agent.clock.now()

@@ -8,6 +8,7 @@ import getpass
 import sys
 from typing import TYPE_CHECKING
 
+from myclaw_core.cli.looking import tell_broken
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.visible import visible
 
@@ -29,7 +30,7 @@ async def _run(args: argparse.Namespace) -> int:
     from myclaw_core.paths import Home
     from myclaw_core.runtime.undoing import find_trace, first_words, last_changing
 
-    async with Agent.open(Home.find()) as agent:
+    async with Agent.open(Home.find(), on_broken=tell_broken) as agent:
         for notice in agent.notices:
             print(f"myclaw: {visible(str(notice))}", file=sys.stderr)
         sender = f"cli:{getpass.getuser()}"

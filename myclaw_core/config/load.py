@@ -13,7 +13,7 @@ from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, Config, Pri
 from myclaw_core.config.source import Source, read_source
 from myclaw_core.errors import ConfigError
 
-__all__ = ["disabled_plugins", "load_config", "nearest", "value_problem"]
+__all__ = ["disabled_plugins", "load_config", "nearest", "read_config", "value_problem"]
 
 _KIND_WORDS = {
     "str": "text in quotes",
@@ -38,7 +38,16 @@ def load_config(path: Path, schemas: Sequence[ConfigSchema], idle: Collection[st
     Raises:
         ConfigError: The file cannot be read, or something in it is not known or not valid; one line a problem.
     """
-    reader = _Reader(read_source(path))
+    return read_config(read_source(path), schemas, idle)
+
+
+def read_config(source: Source, schemas: Sequence[ConfigSchema], idle: Collection[str] = ()) -> Config:
+    """Return what a well-formed file means; see `load_config`.
+
+    Raises:
+        ConfigError: Something in it is not known or not valid; one line a problem.
+    """
+    reader = _Reader(source)
     values = {name: reader.section(schema_of(name, cls)) for name, cls in CORE_SECTIONS.items()}
     prices = reader.prices()
     sections = {schema.section: reader.section(schema) for schema in schemas}
@@ -119,13 +128,12 @@ class _Reader:
 
     def cross_checks(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Note values that are fine alone but not together."""
-        if self._problems:
-            return
+        wrong = {where[0] for where, _ in self._problems}
         budget = values["budget"]
-        if budget["hard_eur"] < budget["soft_eur"]:
+        if "budget" not in wrong and budget["hard_eur"] < budget["soft_eur"]:
             self._note(("budget", "hard_eur"), f"hard_eur must not be below soft_eur ({budget['soft_eur']:g})")
         total = math.fsum(values["trust"].values())
-        if not math.isclose(total, 1.0, abs_tol=1e-9):
+        if "trust" not in wrong and not math.isclose(total, 1.0, abs_tol=1e-9):
             self._note(("trust",), f"the weights in [trust] must sum to 1, not {total:g}")
 
     def finish(self) -> None:

@@ -12,9 +12,9 @@ from attrs import frozen
 
 from myclaw_core.errors import ConfigError
 
-__all__ = ["Source", "read_source"]
+__all__ = ["SIZE_LIMIT_BYTES", "Source", "parse_source", "read_source"]
 
-_SIZE_LIMIT = 1 << 20
+SIZE_LIMIT_BYTES = 1 << 20
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -51,7 +51,15 @@ def read_source(path: Path) -> Source:
     Raises:
         ConfigError: It cannot be read or is not TOML; one line with file, line and column.
     """
-    text = _read_text(path)
+    return parse_source(path, _read_text(path))
+
+
+def parse_source(path: Path, text: str) -> Source:
+    """Return `text` as what `path` holds, or would hold.
+
+    Raises:
+        ConfigError: It is not TOML; one line with file, line and column.
+    """
     try:
         return Source(path=path, text=text, values=tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -66,7 +74,7 @@ def _read_text(path: Path) -> str:
             return ""
         if not path.is_file():
             raise ConfigError(f"{path}: this is not a file; move it away or set MYCLAW_HOME to another folder")
-        if path.stat().st_size > _SIZE_LIMIT:
+        if path.stat().st_size > SIZE_LIMIT_BYTES:
             raise ConfigError(f"{path}: larger than 1 MiB; this is not a configuration file, move it away")
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:

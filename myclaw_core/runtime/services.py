@@ -10,6 +10,7 @@ from myclaw_core.approval.gateway import Gateway
 from myclaw_core.budget.ledger import Ledger
 from myclaw_core.clock import Clock
 from myclaw_core.config import Config
+from myclaw_core.config.guard import ConfigGuard
 from myclaw_core.events.log import EventLog
 from myclaw_core.net.access import PinnedNetwork
 from myclaw_core.policy.engine import Policy
@@ -59,6 +60,7 @@ class Services:
     validator: ArgumentValidator
     provider: ModelProvider | None
     journal: UndoJournal
+    config_guard: ConfigGuard
     outputs: OutputKeeper
     forbidden: Callable[[str], bool]
     network: Callable[[tuple[Effect, ...]], PinnedNetwork]

@@ -19,7 +19,7 @@ CONFIGS: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize(("text", "wanted"), CONFIGS.values(), ids=CONFIGS.keys())
 def test_a_wrong_setting_is_named_with_its_line(console, text: str, wanted: str) -> None:
     console.configure(text)
-    ended = console.run("trust", "list")
+    ended = console.run("ask", "Hi")
     assert (ended.code, ended.out, len(ended.said)) == (2, "", 1)
     assert f"config.toml{wanted}" in ended.err
 
@@ -29,6 +29,47 @@ def test_all_wrong_settings_are_named_at_once(console) -> None:
     ended = console.run("ask", "Hi")
     assert (ended.code, ended.out) == (2, "")
     assert [line.partition("config.toml")[2][:12] for line in ended.said] == [":2: [agent] ", ":4: [limits]"]
+
+
+LOOKING = (
+    ["trust", "list"],
+    ["audit", "list"],
+    ["audit", "show"],
+    ["audit", "tail"],
+    ["audit", "verify"],
+    ["plugins", "list"],
+)
+
+
+@pytest.mark.parametrize("command", LOOKING, ids=" ".join)
+def test_a_wrong_setting_locks_nobody_out_of_looking(console, command: list[str]) -> None:
+    """The defaults are used, and one line says so."""
+    console.configure('[agent]\nlevel = "high"\n[plugins]\ndisabled = 1\n')
+    ended = console.run(*command)
+    assert ended.code == 0
+    (line,) = ended.said
+    assert "does not load, the defaults are used here" in line
+    assert "config.toml:2: [agent] level must be" in line
+    assert line.endswith("(and 1 more)")
+
+
+def test_a_wrong_setting_locks_nobody_out_of_undoing(console, script) -> None:
+    """Not even where an agent's own work is what must be taken back."""
+    file = console.files / "a.md"
+    script({"tool_calls": [{"tool": "fs_write", "args": {"path": "a.md", "content": "x"}}]}, {"text": "Done."})
+    assert console.run("ask", "--level", "full", "--root", console.files, "Write").code == 0
+    assert file.exists()
+    console.configure("[agent\n")
+    ended = console.run("undo")
+    assert (ended.code, len(ended.said), file.exists()) == (0, 1, False)
+    assert "the defaults are used here" in ended.err
+
+
+def test_settings_that_do_not_fit_together_are_named_with_the_rest(console) -> None:
+    console.configure('[agent]\nlevel = "high"\n[budget]\nsoft_eur = 9\nhard_eur = 1\n')
+    ended = console.run("ask", "Hi")
+    assert ended.code == 2
+    assert [line.partition("config.toml")[2][:13] for line in ended.said] == [":2: [agent] l", ":5: [budget] "]
 
 
 @pytest.mark.parametrize("what", ["folder", "binary", "dangling link", "looping link"])
@@ -41,9 +82,9 @@ def test_a_configuration_that_is_no_text_file_is_one_line(console, what: str) ->
         file.write_bytes(b"\xff\xfe\x00\x01")
     else:
         file.symlink_to(file if what == "looping link" else console.home / "gone")
-    for command in (["trust", "list"], ["plugins", "list"]):
+    for command, code in ((["ask", "Hi"], 2), (["plugins", "list"], 0)):
         ended = console.run(*command)
-        assert (ended.code, ended.out, len(ended.said)) == (2, "", 1)
+        assert (ended.code, len(ended.said)) == (code, 1)
         assert f"{file}: " in ended.err
 
 

@@ -1,0 +1,67 @@
+"""Keeps a tool from leaving the configuration file in a state in which nothing starts any more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from attrs import frozen
+
+from myclaw_core.config.load import read_config
+from myclaw_core.config.schema import ConfigSchema
+from myclaw_core.config.source import SIZE_LIMIT_BYTES, parse_source
+from myclaw_core.errors import ConfigError, ToolFailure
+from myclaw_core.files.steps import PathStep, resolve_plan
+from myclaw_core.runtime.tool import PlannedChange
+
+__all__ = ["ConfigGuard"]
+
+
+@frozen(kw_only=True)
+class ConfigGuard:
+    """Looks at every plan that puts something where the configuration is.
+
+    Attributes:
+        file: The configuration file.
+        schemas: Sections of the plugins that are on.
+        idle: Names of plugins that are installed but not on.
+    """
+
+    file: Path
+    schemas: Sequence[ConfigSchema]
+    idle: Collection[str]
+
+    def check(self, plan: Iterable[PlannedChange], cwd: str) -> None:
+        """Refuse a plan after which the configuration would not load.
+
+        Raises:
+            ToolFailure: It would not; the line names the first problem.
+            PathRefusedError: A path cannot be used.
+        """
+        changes = tuple(plan)
+        if not changes:
+            return
+        real = os.path.realpath(self.file)
+        for step in resolve_plan(changes, cwd):
+            if step.path == real and step.action in ("write", "move"):
+                self._check_text(step)
+
+    def _check_text(self, step: PathStep) -> None:
+        try:
+            text = _bytes_of(step).decode("utf-8-sig")
+            read_config(parse_source(self.file, text), self.schemas, self.idle)
+        except UnicodeDecodeError:
+            raise ToolFailure(f"{self.file} would be no text any more; it was left as it is") from None
+        except ConfigError as error:
+            first = str(error).split("\n")[0]
+            raise ToolFailure(f"the configuration would not load any more: {first}; it was left as it is") from error
+
+
+def _bytes_of(step: PathStep) -> bytes:
+    if step.action == "write":
+        return step.content
+    source = Path(step.source)
+    if not source.is_file() or source.stat().st_size > SIZE_LIMIT_BYTES:
+        raise ToolFailure(f"{step.source} is no configuration file; the configuration was left as it is")
+    return source.read_bytes()
