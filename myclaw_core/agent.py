@@ -228,11 +228,10 @@ class Agent:
         if not self.book.sound:
             msgid = "the trust record does not check out: {problem}; every action asks, nothing was changed"
             self.notices.append(Text(msgid, {"problem": str(self.book.problem)}))
-        for report in self.plugins.unloadable:
-            why = f"{report.error}; {report.hint}"
-            self.faults.append(PluginFault(plugin=report.name, hook="load", detail=why))
-            msgid = "the plugin {plugin} is not loaded: {problem}"
-            self.notices.append(Text(msgid, {"plugin": report.name, "problem": why}))
+        self.faults.extend(
+            PluginFault(plugin=report.name, hook="load", detail=f"{report.error}; {report.hint}")
+            for report in self.plugins.unloadable
+        )
         await self.dispatcher.startup()
         await self._record_faults()
 

@@ -182,8 +182,8 @@ def myclaw_signals(step: ActionStep, trace: ExecutionTrace, context: SignalConte
 def myclaw_threshold(effect_class: str, reversibility: Reversibility, workspace: str) -> TrustThreshold | None:
     """Say what a subject must reach before its actions run without a question.
 
-    Called when a class is first judged. Mode: first, sync and pure. The first answer of this repository's plugins is the
-    default; that of any other plugin counts only where it is stricter, and none is looser than the core's clamps.
+    Called when a class is first judged. Mode: first, sync and pure. The first answer of this repository's plugins is
+    the default; that of any other plugin counts only where it is stricter, and none is looser than the core's clamps.
     An error leaves the answer out; without any the class is never promoted.
 
     Args:

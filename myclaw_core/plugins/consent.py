@@ -82,7 +82,7 @@ class ConsentBook:
         if change:
             return Objection(
                 error=f"changed since you agreed: {change}",
-                hint=f"nothing of it was run; agree again with {enable}, or uninstall it if you did not change it",
+                hint=f"nothing of it was run; if that was you, agree again with {enable}, else install it again",
             )
         return None
 

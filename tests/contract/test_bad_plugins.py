@@ -57,7 +57,6 @@ def with_plugin(
         replies = [calls(("fs_write", {"path": "a.md", "content": "x"})), says("So it is.")]
         async with open_agent(replies) as agent:
             trace = await make_desk(agent, channel, level=level).handle("Write it")
-            channel.notices.extend(map(str, agent.notices))
         async with open_agent(plugins=load.load_plugins()) as later:  # without consents, so without the bad one
             faults = [event for _, event in await later.log.since(0) if isinstance(event, PluginFault)]
         return trace, faults, channel
@@ -77,11 +76,10 @@ def goes_on(trace: ExecutionTrace, home: Home) -> bool:
 async def test_a_plugin_that_misbehaves_at_import_is_named_and_the_turn_goes_on(
     with_plugin: Any, home: Home, misdeed: str
 ) -> None:
-    trace, faults, channel = await with_plugin(misdeed)
+    trace, faults, _ = await with_plugin(misdeed)
 
     assert goes_on(trace, home)
     assert [(fault.plugin, fault.hook) for fault in faults] == [(NAME, "load")]
-    assert any(f"the plugin {NAME} is not loaded" in notice for notice in channel.notices)
     assert NAME not in {plugin.name for plugin in trace.plugins}
 
 
@@ -174,11 +172,11 @@ async def test_a_plugin_that_offers_a_tool_it_did_not_declare_fails_whole(with_p
         return [Tool(name=name, description="", schema={}, effects=(), run=run) for name in ("declared", "hidden")]
     """
     body = hook("myclaw_tools()", tool) + hook("myclaw_check()", "raise ValueError")
-    trace, faults, channel = await with_plugin(body)
+    trace, faults, _ = await with_plugin(body)
 
     assert goes_on(trace, home)
     assert [(fault.plugin, fault.hook) for fault in faults] == [(NAME, "load")]
-    assert "it offers the tool hidden, which its plugin.toml does not declare" in channel.notices[-1]
+    assert "it offers the tool hidden, which its plugin.toml does not declare" in faults[0].detail
     assert NAME not in {plugin.name for plugin in trace.plugins}
 
 
