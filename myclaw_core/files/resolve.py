@@ -132,30 +132,29 @@ def _absolute(given: str, cwd: str, user_home: str | None) -> str:
 def _walk(path: str, given: str, *, follow_last: bool) -> str:
     """Resolve `path` name by name, as the kernel would, but let names be missing."""
     todo = path.split("/")[::-1]
-    done: list[str] = []
+    real = ""  # the root
     links = 0
     while todo:
         name = todo.pop()
         if name in ("", "."):
             continue
         if name == "..":
-            del done[-1:]
+            real = real[: max(real.rfind("/"), 0)]
             continue
-        folder = "/" + "/".join(done)
-        name = _spelling(folder, name)
+        name = _spelling(real or "/", name)
         _check_name(name, given)
-        target = _link_target(os.path.join(folder, name))
-        is_last = not any(part not in ("", ".") for part in todo)
-        if target is None or (is_last and not follow_last):
-            done.append(name)
+        place = f"{real}/{name}"
+        target = _link_target(place)
+        if target is None or not (follow_last or any(part not in ("", ".") for part in todo)):
+            real = place
             continue
         links += 1
         if links > _MAX_LINKS:
             raise PathRefusedError(f"the path {_shown(given)} goes through too many links; use the real path")
         if target.startswith("/"):
-            done.clear()
+            real = ""
         todo.extend(target.split("/")[::-1])
-    return "/" + "/".join(done)
+    return real or "/"
 
 
 def _link_target(path: str) -> str | None:
@@ -188,11 +187,15 @@ def _check_text(given: str) -> None:
 
 def _check_name(name: str, given: str) -> None:
     """Check one name once more: links on disk bring in names that were not given."""
-    if not (name.isascii() and name.isprintable()) and any(map(is_invisible, name)):
+    if name.isascii() and name.isprintable():
+        size = len(name)
+    elif any(map(is_invisible, name)):
         raise PathRefusedError(
             f"the path {_shown(given)} leads to {_shown(name)}, a name with characters not to be seen"
         )
-    if len(name.encode()) > _MAX_NAME_BYTES:
+    else:
+        size = len(name.encode())
+    if size > _MAX_NAME_BYTES:
         raise PathRefusedError(f"the name {_shown(name)} is longer than {_MAX_NAME_BYTES} bytes; use a shorter one")
 
 

@@ -89,7 +89,8 @@ def _path_forms(target: str, cwd: str, user_home: str | None, given: str) -> Ite
     yield target
     shown = display_path(target, user_home)
     yield shown
-    folder = os.path.realpath(cwd)
+    # A real path beneath `cwd` as it is written says that `cwd` is real too, without a look at each folder above it.
+    folder = (cwd.rstrip("/") or "/") if is_beneath(target, cwd) else os.path.realpath(cwd)
     if is_beneath(target, folder) and target != folder:
         relative = target[len(folder.rstrip("/")) + 1 :]
         yield relative
