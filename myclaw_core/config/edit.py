@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["edit_list", "value_at", "with_value", "without_value", "write_text"]
 
+_Change = Callable[[MutableMapping[str, Any]], Any]
+
 
 def edit_list(path: Path, section: str, key: str, change: Callable[[list[str]], list[str]]) -> None:
     """Replace a list of texts in the file by what `change` makes of it; file, section and key are made if missing.
@@ -46,12 +48,19 @@ def with_value(source: Source, where: Sequence[str], value: Any) -> str:
         ConfigError: That cannot be done without touching the rest.
     """
 
-    def change(table: MutableMapping[str, Any]) -> None:
-        old = table.get(where[-1])
-        if not (isinstance(value, list) and _fill(old, value)):
+    def put(table: MutableMapping[str, Any]) -> None:
+        if not (isinstance(value, list) and _fill(table.get(where[-1]), value)):
             table[where[-1]] = value
 
-    return _edited(source, where, change, _nested(source.values, where, value))
+    def put_in_line(table: MutableMapping[str, Any]) -> None:
+        """A table of its own does not fit below one that is written with dotted keys."""
+        import tomlkit
+
+        table[where[-1]] = tomlkit.inline_table()
+        table[where[-1]].update(value)
+
+    changes = [put, put_in_line] if isinstance(value, dict) else [put]
+    return _edited(source, where, changes, _nested(source.values, where, value))
 
 
 def without_value(source: Source, where: Sequence[str]) -> str:
@@ -62,7 +71,7 @@ def without_value(source: Source, where: Sequence[str]) -> str:
     """
     if value_at(source, where) is None:
         return source.text
-    return _edited(source, where, lambda table: table.pop(where[-1]), _nested(source.values, where, None))
+    return _edited(source, where, [lambda table: table.pop(where[-1])], _nested(source.values, where, None))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -84,27 +93,30 @@ def write_text(path: Path, text: str) -> None:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}; nothing was changed") from error
 
 
-def _edited(
-    source: Source,
-    where: Sequence[str],
-    change: Callable[[MutableMapping[str, Any]], Any],
-    wanted: dict[str, Any],
-) -> str:
-    """Return the text after `change` of the table that holds `where`, if then the file says exactly what is wanted."""
+def _edited(source: Source, where: Sequence[str], changes: Sequence[_Change], wanted: dict[str, Any]) -> str:
+    """Return the text after the first change of the table of `where` with which the file says what is wanted."""
+    for change in changes:
+        text = _attempt(source.text, where, change)
+        if text is not None and _without_empty(tomllib.loads(text)) == _without_empty(wanted):
+            return text
+    raise ConfigError(f"{source.path}: cannot be changed without touching the rest; edit {'.'.join(where)} by hand")
+
+
+def _attempt(text: str, where: Sequence[str], change: _Change) -> str | None:
+    """Return the text after a change, or `None` where that is no TOML."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    text = None
-    with suppress(TOMLKitError, ValueError, TypeError, KeyError, AttributeError, tomllib.TOMLDecodeError):
-        document = tomlkit.parse(source.text)
+    with suppress(TOMLKitError, ValueError, TypeError, KeyError, AttributeError):
+        document = tomlkit.parse(text)
         table: MutableMapping[str, Any] = document
         for name in where[:-1]:
             table = _subtable(document, table, name)
         change(table)
-        text = tomlkit.dumps(document)
-        if _without_empty(tomllib.loads(text)) == _without_empty(wanted):
-            return text
-    raise ConfigError(f"{source.path}: cannot be changed without touching the rest; edit {'.'.join(where)} by hand")
+        changed = tomlkit.dumps(document)
+        tomllib.loads(changed)
+        return changed
+    return None
 
 
 def _subtable(document: TOMLDocument, table: MutableMapping[str, Any], name: str) -> MutableMapping[str, Any]:

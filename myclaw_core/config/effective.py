@@ -13,7 +13,7 @@ from myclaw_core.config.schema import ConfigSchema
 from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, Config, schema_of
 from myclaw_core.config.source import read_source
 from myclaw_core.config.values import Where, dotted
-from myclaw_core.files.visible import visible
+from myclaw_core.files.visible import is_invisible, visible
 from myclaw_core.redact import redact_value
 
 __all__ = ["Setting", "effective_settings", "settings_json", "settings_text"]
@@ -104,5 +104,6 @@ def _plain(value: Any) -> Any:
 
 
 def _toml(value: Any) -> str:
-    """Return a value as TOML writes it, which for these kinds is as JSON does."""
-    return json.dumps(value, ensure_ascii=False)
+    """Return a value as TOML writes it, which for these kinds is as JSON does; what cannot be seen is escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(f"\\U{ord(char):08x}" if is_invisible(char) else char for char in text)
