@@ -92,7 +92,6 @@ class Executor:
             planned = await guarded_in_thread(_who(tool), tool.plan, deepcopy(call.args), context)
             changes = _planned_changes(planned, files)
             await asyncio.to_thread(self._services.config_guard.check, changes, self._turn.cwd)
-            await asyncio.to_thread(self._services.config_guard.check, changes, self._turn.cwd)
             irreversible = await asyncio.to_thread(self._services.journal.undoable, changes, self._turn.cwd)
             diff = await asyncio.to_thread(preview, changes, self._turn.cwd, limit_lines=None)
         except Exception as error:
