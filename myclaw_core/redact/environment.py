@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 from urllib.parse import quote
+
+from attrs import define
 
 from myclaw_core.redact.rule import mask
 
@@ -24,8 +28,13 @@ class EnvironmentSecrets:
     """The secret values of the environment as it is now."""
 
     def __init__(self) -> None:
-        values = {os.environ.get(name, "") for name in os.environ if _names_secret(name)}
-        self._forms = _forms_of(frozenset(value for value in values if len(value.strip()) >= _MIN_CHARS))
+        # Every decision asks. The mapping decodes each name; the bytes beneath it are compared at once.
+        raw: Mapping[Any, Any] = getattr(os.environ, "_data", os.environ)
+        if raw != _last.raw:
+            seen = dict(raw)  # before the values are read: what changes meanwhile is a change the next time
+            _last.forms = _forms_now()
+            _last.raw = seen
+        self._forms = _last.forms
 
     def masked(self, text: str) -> str:
         """Return `text` with these values masked."""
@@ -35,17 +44,28 @@ class EnvironmentSecrets:
         return text
 
 
+@define
+class _Seen:
+    """The environment as it was last read, and every form of its secret values."""
+
+    raw: Mapping[Any, Any]
+    forms: tuple[str, ...]
+
+
+_last = _Seen({}, ())
+
+
+def _forms_now() -> tuple[str, ...]:
+    """Return every form of every secret value, the longest first."""
+    values = {os.environ.get(name, "").strip() for name in os.environ if _names_secret(name)}
+    forms = {form for value in values if len(value) >= _MIN_CHARS for form in _forms(value)}
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+
 @lru_cache(maxsize=1024)
 def _names_secret(name: str) -> bool:
     words = re.split(r"[^a-z0-9]+", name.lower())
     return name not in _NOT_SECRET and words[-1] not in _ENDINGS and not _WORDS.isdisjoint(words)
-
-
-@lru_cache(maxsize=16)
-def _forms_of(values: frozenset[str]) -> tuple[str, ...]:
-    """Return every form of every value, the longest first."""
-    forms = {form for value in values for form in _forms(value.strip())}
-    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 
 @lru_cache(maxsize=16)
