@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from attrs import evolve, field, frozen
 from myclaw_core.assembly import Assembly
 from myclaw_core.clock import Clock, SystemClock
 from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
+from myclaw_core.config.load import nearest
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import ConfigError, MyclawError, UnavailableError
 from myclaw_core.events.check import RecordCheck
@@ -133,9 +134,8 @@ class Agent:
         offered = {choice.provider.name for choice in models}
         for wanted in (agent.provider, *provider_names(agent.failover)):
             if wanted not in offered:
-                raise UnavailableError(
-                    f"no model: no plugin offers the provider {wanted!r} that [agent] names; see 'myclaw plugins list'"
-                )
+                why = self._why_not_offered(wanted, self.dispatcher.models())
+                raise UnavailableError(f"no model: no plugin offers the provider {wanted!r} that [agent] names; {why}")
         missing = [choice.provider.missing() for choice in models]
         if missing[0] is not None and None not in missing:
             raise UnavailableError(missing[0])
@@ -147,8 +147,16 @@ class Agent:
             UnavailableError: No plugin offers it.
         """
         if name not in self.channels:
-            raise UnavailableError(f"no plugin offers the channel {name!r}; see 'myclaw plugins list'")
+            why = self._why_not_offered(name, self.channels)
+            raise UnavailableError(f"no plugin offers the channel {name!r}; {why}")
         return self.channels[name]
+
+    def _why_not_offered(self, name: str, offered: Iterable[str]) -> str:
+        """Return that the plugin of that name is not on, or the nearest name that is offered."""
+        report = next((each for each in self.plugins.reports if each.name == name and each.state != "on"), None)
+        if report is None or not report.distribution:
+            return nearest(name, offered).removeprefix("; ")
+        return f"the plugin {name} is {report.state}: {'; '.join(filter(None, (report.error, report.hint)))}"
 
     def new_turn(self, turn: Turn, channel: Channel, history: Sequence[Message]) -> TurnRunner:
         """Return what runs one turn.
@@ -232,8 +240,21 @@ class Agent:
             PluginFault(plugin=report.name, hook="load", detail=f"{report.error}; {report.hint}")
             for report in self.plugins.unloadable
         )
+        self.notices.extend(self._odd_settings())
         await self.dispatcher.startup()
         await self._record_faults()
+
+    def _odd_settings(self) -> Iterator[Text]:
+        """Yield a line on each setting that is valid and does nothing."""
+        config = self.services.config
+        for report in self.plugins.reports:
+            if report.state == "missing" and not report.distribution and report.name in config.plugins.disabled:
+                known = {each.name for each in self.plugins.reports if each.state != "missing"}
+                msgid = "[plugins] disabled names {plugin}, which is not installed{nearest}"
+                yield Text(msgid, {"plugin": report.name, "nearest": nearest(report.name, known)})
+        for root in config.policy.roots:
+            if not Path(root).expanduser().is_dir():
+                yield Text("[policy] roots: {root} is no folder that exists, so it opens nothing", {"root": root})
 
     async def _record_faults(self) -> None:
         """Write down what plugins did wrong since the last time."""

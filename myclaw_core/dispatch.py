@@ -15,6 +15,7 @@ from attrs import evolve
 from pluggy import HookImpl
 
 from myclaw_core.clock import Clock
+from myclaw_core.config.load import nearest
 from myclaw_core.config.schema import ConfigSchema
 from myclaw_core.errors import UnavailableError
 from myclaw_core.events.types import Event, PluginFault
@@ -238,7 +239,7 @@ class Dispatcher:
         """Return what the one chosen plugin answers; a slot without an answer is an error."""
         chosen = next((each for each in self._implementations[hook] if each.plugin_name == plugin), None)
         if chosen is None:
-            raise UnavailableError(self._why_empty(kind, plugin))
+            raise UnavailableError(self._why_empty(hook, kind, plugin))
         try:
             answer = self._call(chosen, reader, arguments)
         except PluginError as error:
@@ -332,11 +333,13 @@ class Dispatcher:
     def _tell(self, plugin: str, hook: str, detail: str, trace_id: UUID | None = None) -> None:
         self._on_fault(PluginFault(plugin=plugin, hook=hook, detail=printable(detail), trace_id=trace_id))
 
-    def _why_empty(self, kind: str, plugin: str) -> str:
+    def _why_empty(self, hook: str, kind: str, plugin: str) -> str:
         report = next((each for each in self._plugins.reports if each.name == plugin), None)
         if report is None or report.state == "missing":
-            distribution = FIRST_PARTY.get(plugin, f"myclaw-{plugin}")
-            return _slot_line(kind, plugin, f"is not installed: install the distribution {distribution}")
+            owner = FIRST_PARTY.get(plugin)
+            known = [each.plugin_name for each in self._implementations[hook]]
+            todo = f": install the distribution {owner}" if owner else nearest(plugin, known)
+            return _slot_line(kind, plugin, f"is not installed{todo}")
         if report.state == "on":
             return _slot_line(kind, plugin, "does not keep that")
         reason = "; ".join(part for part in (report.error, report.hint) if part)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
-from myclaw_core.budget.types import BudgetRefusedError
+from myclaw_core.budget.types import PriceUnknownError
 from myclaw_core.config import Price
 from myclaw_core.errors import ConfigError
 from myclaw_core.runtime.types import Usage
@@ -47,14 +47,14 @@ class PriceTable:
         """Return the price of `model`; a dated name such as `claude-haiku-4-5-20251001` has that of its longest prefix.
 
         Raises:
-            BudgetRefusedError: No price is known: an unknown price is never taken as 0.
+            PriceUnknownError: No price is known: an unknown price is never taken as 0.
         """
         if (exact := self._prices.get(model)) is not None:
             return exact
         prefixes = [name for name in self._prices if model.startswith(name) and _DATED.fullmatch(model[len(name) :])]
         if prefixes:
             return self._prices[max(prefixes, key=len)]
-        raise BudgetRefusedError(
+        raise PriceUnknownError(
             Text(
                 'no price is known for the model {model}; add [budget.prices."{model}"] with in, cached and out to the'
                 " configuration",

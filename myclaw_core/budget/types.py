@@ -11,7 +11,7 @@ from myclaw_core.config import Price
 from myclaw_core.errors import MyclawError
 from myclaw_core.types.text import Text
 
-__all__ = ["MICRO", "Booked", "BudgetRefusedError", "Reservation", "SoftCapReached", "Standing"]
+__all__ = ["MICRO", "Booked", "BudgetRefusedError", "PriceUnknownError", "Reservation", "SoftCapReached", "Standing"]
 
 MICRO = 1_000_000
 """Amounts are kept as whole millionths of a euro, so that sums are exact."""
@@ -84,6 +84,10 @@ class _BudgetError(MyclawError):
 
 class BudgetRefusedError(_BudgetError):
     """Raised when a call could pass the hard cap, or when nobody knows what it would cost."""
+
+
+class PriceUnknownError(BudgetRefusedError):
+    """Raised when a model has no price: a matter of the configuration, whatever is left of the budget."""
 
 
 class SoftCapReached(_BudgetError):  # noqa: N818 - a question, not a fault

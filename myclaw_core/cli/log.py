@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["LogLines"]
 
@@ -20,6 +25,8 @@ class LogLines(logging.Handler):
         super().__init__(logging.WARNING)
         self._held: list[str] | None = [] if hold else None
         self._told: set[str] = set()
+        self._show: Callable[[str], None] = _to_stderr
+        self._loop: asyncio.AbstractEventLoop | None = None
         logging.getLogger().addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -30,9 +37,17 @@ class LogLines(logging.Handler):
         else:
             self._tell(line)
 
-    def unhold(self, told: Iterable[str] = ()) -> None:
-        """Print what was held back, without the lines that were `told` otherwise."""
+    def unhold(self, told: Iterable[str] = (), show: Callable[[str], None] | None = None) -> None:
+        """Print what was held back, without the lines that were `told` otherwise.
+
+        Args:
+            show: Prints each line from now on where a screen must not be torn; called in the running loop's thread.
+        """
         held, self._held = self._held or [], None
+        if show is not None:
+            import asyncio
+
+            self._show, self._loop = show, asyncio.get_running_loop()
         self._told.update(told)
         for line in held:
             self._tell(line)
@@ -40,4 +55,13 @@ class LogLines(logging.Handler):
     def _tell(self, line: str) -> None:
         if line not in self._told:
             self._told.add(line)
-            print(f"myclaw: {line}", file=sys.stderr)
+            if self._loop is None or self._loop.is_closed():
+                _to_stderr(f"myclaw: {line}")
+            elif threading.current_thread() is threading.main_thread():
+                self._show(f"myclaw: {line}")
+            else:
+                self._loop.call_soon_threadsafe(self._show, f"myclaw: {line}")
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr)

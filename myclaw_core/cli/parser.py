@@ -16,6 +16,11 @@ _EPILOG = (
     "State lies in MYCLAW_HOME, by default ~/.local/share/myclaw."
 )
 
+_POLICY_EXAMPLE = """\
+example:
+  echo '{"tool": "fs_write", "args": {"path": "a.md", "content": "x"}}' | myclaw policy check --explain
+further keys of a line, all optional: sender, autonomy, text, tainted, cwd"""
+
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the parsed arguments; `command` names what to run, `chat` where none is given."""
@@ -110,7 +115,12 @@ def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     policy = commands.add_parser("policy", help="check: what would be decided; runs nothing")
     verbs = policy.add_subparsers(metavar="VERB", required=True)
-    check = verbs.add_parser("check", help="read tool calls as JSON lines on stdin, print decisions; runs nothing")
+    check = verbs.add_parser(
+        "check",
+        help="read tool calls as JSON lines on stdin, print decisions; runs nothing",
+        epilog=_POLICY_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     check.add_argument("--explain", action="store_true", help="print each decision for people")
     _add_run_options(check, inherit=True)
     check.set_defaults(command="policy check")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,9 @@ async def _run(args: argparse.Namespace) -> int:
     bad = 0
     async with Agent.open(Home.find(), recover_turns=False) as agent:
         await agent.record_check.ready()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # reading blocks the loop, whose own handler waits
+        if sys.stdin.isatty():
+            print(f"reading tool calls from the terminal: {_FORM}; Ctrl-D ends", file=sys.stderr)
         for number, raw in numbered_lines(sys.stdin.buffer):
             try:
                 decision = await _judge(agent, _read(raw), roots, args.level)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myclaw_core.errors import UsageError
+from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
@@ -42,7 +43,10 @@ async def _run(args: argparse.Namespace) -> int:
         channel = JsonChannel() if text is not None and args.json else agent.channel("terminal")
         for notice in agent.notices:
             channel.notice(notice)
-        log.unhold(map(str, agent.notices))
+        for root in _wide(roots):
+            msgid = "--root {root} opens everything below it; a folder of its own is safer"
+            channel.notice(Text(msgid, {"root": root}))
+        log.unhold(map(str, agent.notices), show=lambda line: channel.notice(Text("{line}", {"line": line})))
         desk = _desk(agent, channel, roots, args)
         return await channel.serve(desk) if text is None else await _ask(text, desk)
 
@@ -60,6 +64,11 @@ def open_roots(given: list[str]) -> tuple[str, ...]:
             raise UsageError(f"--root {text}: " + ("this is no folder" if path.exists() else "there is no such folder"))
         roots.append(os.path.realpath(path))
     return tuple(roots)
+
+
+def _wide(roots: tuple[str, ...]) -> list[str]:
+    """Return the folders that hold more than a person may have in mind."""
+    return [root for root in roots if root in {"/", os.path.realpath(Path.home())}]
 
 
 def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], args: argparse.Namespace) -> SessionDesk:

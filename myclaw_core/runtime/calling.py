@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from myclaw_core.budget.ledger import BudgetRefusedError, Reservation, SoftCapReached
+from myclaw_core.budget.types import PriceUnknownError
 from myclaw_core.errors import MyclawError
 from myclaw_core.plugins.contain import one_line
 from myclaw_core.runtime.channel import Channel, Status
@@ -183,6 +184,8 @@ class ModelCaller:
                 max_output_tokens=request.max_output_tokens,
                 past_soft_ok=self._past_soft_ok,
             )
+        except PriceUnknownError as unknown:
+            raise TurnEndedError("failed", unknown.text) from unknown
         except BudgetRefusedError as refused:
             raise TurnEndedError("budget", refused.text) from refused
 

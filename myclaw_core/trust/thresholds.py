@@ -69,7 +69,7 @@ class Thresholds:
         try:
             return evolve(clamped(self._answer(effect_class, reversibility)), effect_class=effect_class)
         except ThresholdNotFoundError as error:
-            _log.warning("%s", error)
+            _log.info("%s", error)  # the reason of each question says it to the person
             return never
 
     def _answer(self, effect_class: str, reversibility: Reversibility) -> TrustThreshold:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from .conftest import PROGRAM, finish
+
 TOOL = "fs_write"
 
 
@@ -42,6 +44,28 @@ def test_keys_of_the_person_are_closed_with_full_autonomy_and_through_links(cons
         assert answer["reasons"][-1]["check"] == "forbidden"
         assert answer["targets"][0].startswith(str(ssh))
     assert not list(ssh.iterdir())
+
+
+def test_at_a_terminal_it_says_what_it_reads_and_the_first_ctrl_c_ends_it(console) -> None:
+    child = console.spawn("policy", "check")
+    child.expect_exact("Ctrl-D ends")
+    child.sendintr()
+    child.expect_exact("stopped")
+    assert finish(child) == 130
+    child = console.spawn("policy", "check", "--explain")
+    child.expect_exact("Ctrl-D ends")
+    child.sendline(line("a.md"))
+    child.expect_exact("line 1: ")
+    child.sendeof()
+    assert finish(child) == 0
+
+
+def test_the_example_of_the_help_is_answered(console) -> None:
+    shown = console.run("policy", "check", "--help").out
+    command = next(row for row in shown.splitlines() if row.strip().startswith("echo ")).strip()
+    ended = console.shell(command.replace("myclaw", str(PROGRAM)))
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("line 1: approve_required")
 
 
 def test_a_relative_path_starts_in_the_root_or_the_given_folder(console) -> None:

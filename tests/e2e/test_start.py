@@ -57,10 +57,54 @@ def test_without_a_key_one_line_names_what_to_set(console) -> None:
 
 
 def test_an_unknown_provider_is_named_in_one_line(console) -> None:
-    console.configure('[agent]\nprovider = "nobody"\n')
+    """With the nearest one that there is."""
+    console.configure('[agent]\nprovider = "antropic"\n')
     ended = console.run("ask", "Hi")
     assert (ended.code, ended.out, len(ended.said)) == (3, "", 1)
-    assert "'nobody'" in ended.err
+    assert "'antropic' that [agent] names; the nearest known is 'anthropic'" in ended.err
+
+
+def test_a_provider_that_is_switched_off_says_so(console) -> None:
+    console.configure('[plugins]\ndisabled = ["anthropic"]\n')
+    ended = console.run("ask", "Hi")
+    assert (ended.code, ended.out, len(ended.said)) == (3, "", 1)
+    assert "the plugin anthropic is off: 'myclaw plugins enable anthropic'" in ended.err
+
+
+def test_a_slot_that_names_no_plugin_names_the_nearest_and_advises_no_stranger(console) -> None:
+    console.configure('[slots]\nevents = "sqlte"\n')
+    ended = console.run("trust", "list")
+    assert (ended.code, ended.out, len(ended.said)) == (3, "", 1)
+    assert "the plugin sqlte is not installed; the nearest known is 'sqlite'" in ended.err
+    assert "install the distribution" not in ended.err
+
+
+def test_settings_that_do_nothing_are_told_at_the_start(console, script) -> None:
+    """A plugin that is not there to be disabled, a folder that is not there to be opened."""
+    script({"text": "Hi."}, config='[plugins]\ndisabled = ["fils"]\n[policy]\nroots = ["/nowhere/notes"]\n')
+    ended = console.run("ask", "Hi")
+    assert (ended.code, ended.out, len(ended.said)) == (0, "Hi.\n", 2)
+    assert "[plugins] disabled names fils, which is not installed; the nearest known is 'files'" in ended.err
+    assert "[policy] roots: /nowhere/notes is no folder that exists" in ended.err
+
+
+@pytest.mark.parametrize("wide", ["/", "~"])
+def test_a_root_that_opens_everything_gets_one_line(console, script, wide: str) -> None:
+    script({"text": "Hi."})
+    ended = console.run("ask", "--root", wide, "Hi")
+    assert (ended.code, len(ended.said)) == (0, 1)
+    assert "opens everything below it" in ended.err
+
+
+def test_a_model_without_a_price_is_a_matter_of_the_configuration(console, model) -> None:
+    """The budget is not to blame, and nothing is called."""
+    server = model([{"text": "Never."}])
+    console.configure('[agent]\nmodel = "claude-next"\n')
+    ended = console.run("ask", "Hi")
+    assert (ended.code, ended.out, server.requests) == (1, "", [])
+    assert "no price is known for the model claude-next" in ended.err
+    assert "the turn failed" in ended.err
+    assert "used up" not in ended.err
 
 
 def test_without_plugins_one_line_names_what_is_off(console) -> None:
@@ -74,7 +118,7 @@ def test_without_a_terminal_plugin_one_line_says_so(console, script) -> None:
     script({"text": "Hi."})
     ended = console.run("ask", "Hi", MYCLAW_PLUGINS="sqlite,scripted")
     assert (ended.code, ended.out, len(ended.said)) == (3, "", 1)
-    assert "'terminal'" in ended.err
+    assert "'terminal'; the plugin terminal is off: MYCLAW_PLUGINS leaves it out" in ended.err
 
 
 def test_plugins_are_listed_with_state_and_hint(console) -> None:

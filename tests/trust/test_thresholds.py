@@ -32,10 +32,11 @@ def test_an_irreversible_effect_needs_a_perfect_score_whatever_a_plugin_says(mak
     assert list(thresholds.used()) == []
 
 
-def test_an_unknown_class_needs_a_perfect_score_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unknown_class_needs_a_perfect_score_and_alarms_nobody(caplog: pytest.LogCaptureFixture) -> None:
     thresholds = Thresholds(lambda *_: None, "~/ws")
-    with caplog.at_level(logging.WARNING, logger="myclaw.trust"):
+    with caplog.at_level(logging.INFO, logger="myclaw.trust"):
         found = thresholds.for_effect("strange:x", "reversible")
+    assert {record.levelno for record in caplog.records} == {logging.INFO}
     assert (found.min_score, found.risk_band) == (1.0, "high")
     assert "no plugin has a threshold for strange:x" in caplog.text
 
