@@ -5,7 +5,9 @@ import threading
 
 import pytest
 
+from myclaw_core import codec
 from myclaw_core.errors import StoreError
+from myclaw_core.runtime.records import OpenTurn
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
 
@@ -103,7 +105,7 @@ async def test_an_open_turn_that_cannot_be_read_is_kept_as_evidence(
     async with open_agent([says("Hi.")]) as agent:
         trace = await make_desk(agent).handle("Hi")
         async with agent.log.transaction() as tx:
-            await tx.put("turn", str(trace.id), b"another-boot:1:1")
+            await tx.put("turn", str(trace.id), codec.dumps(OpenTurn(owner="another-boot:1:1")))
     with sqlite3.connect(home.state / "events.db") as database:
         database.execute("DROP TRIGGER IF EXISTS " + trigger_on(database, "bodies"))
         database.execute("UPDATE bodies SET body = CAST('{}' AS BLOB) WHERE seq = 1")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Mapping
+from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from myclaw_core.events.store import Head
 
@@ -26,6 +28,7 @@ class Mark:
 
     seq: int
     mac: bytes
+    unknown_fields: Mapping[str, Any] = field(factory=dict, hash=False)
 
 
 def body_digest(body: bytes) -> bytes:

@@ -15,7 +15,7 @@ from attrs import evolve
 
 from myclaw_core.clock import Clock
 from myclaw_core.codec import dumps_event, event_tag, loads_event
-from myclaw_core.errors import StoreError
+from myclaw_core.errors import NewerVersionError, StoreError
 from myclaw_core.events.chain import Mark, body_digest, linked, mark_of, same_mac
 from myclaw_core.events.marks import checkpoint_bytes, read_anchor, read_checkpoint, write_anchor
 from myclaw_core.events.store import EventStore, Head, StoreTransaction
@@ -198,8 +198,9 @@ class EventLog:
 
     async def verify(self, *, after: int = 0) -> VerifyReport:
         """Verify the chain after event `after`, the bodies, the anchor and the checkpoint."""
-        anchor = read_anchor(self._anchor)
+        anchor, newer = self._read_anchor()
         checkpoint, problem = await self._checkpoint()
+        problem = newer or problem
         marks = [mark for mark in (anchor, checkpoint) if mark is not None]
         report = await verify_chain(self._store, self._key, after=after, marks=marks)
         if report.ok and problem is not None:
@@ -212,9 +213,12 @@ class EventLog:
         return await self.verify(after=checkpoint.seq if checkpoint else 0)
 
     async def checkpoint(self) -> VerifyReport:
-        """Verify the tail and, where the chain is sound, sign its newest head so that the next start begins there."""
+        """Verify the tail and, where the chain is sound, sign its newest head so that the next start begins there.
+
+        A checkpoint that a later version left is not replaced.
+        """
         report = await self.verify_tail()
-        if report.first_bad_seq is None and report.last is not None:
+        if report.first_bad_seq is None and report.last is not None and not await self._is_of_a_later_version():
             async with self._store.transaction() as store:
                 await store.put(_RECORDS, _CHECKPOINT, checkpoint_bytes(self._key, report.last))
             write_anchor(self._anchor, report.last)
@@ -223,7 +227,20 @@ class EventLog:
     async def _checkpoint(self) -> tuple[Mark | None, Text | None]:
         try:
             return read_checkpoint(self._key, await self._store.get(_RECORDS, _CHECKPOINT)), None
-        except StoreError as error:
+        except (StoreError, NewerVersionError) as error:
+            return None, Text("{problem}", {"problem": str(error)})
+
+    async def _is_of_a_later_version(self) -> bool:
+        try:
+            read_checkpoint(self._key, await self._store.get(_RECORDS, _CHECKPOINT))
+        except (StoreError, NewerVersionError) as error:
+            return isinstance(error, NewerVersionError)
+        return False
+
+    def _read_anchor(self) -> tuple[Mark | None, Text | None]:
+        try:
+            return read_anchor(self._anchor), None
+        except NewerVersionError as error:
             return None, Text("{problem}", {"problem": str(error)})
 
     async def _with_bodies(self, heads: Sequence[Head]) -> list[tuple[Head, Event | None]]:

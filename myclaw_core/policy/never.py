@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
-from myclaw_core.errors import StoreError
+from attrs import field, frozen
+
+from myclaw_core import codec
+from myclaw_core.errors import CodecError, StoreError
 from myclaw_core.types.text import Text
 
-__all__ = ["NEVER_KIND", "NeverList"]
+__all__ = ["NEVER_KIND", "NeverList", "NeverRecord"]
 
 NEVER_KIND = "never"
 """Kind of the records that keep the lists."""
+
+
+@frozen(kw_only=True)
+class NeverRecord:
+    """One entry of a never-list.
+
+    Attributes:
+        effect_class: One class, or `<kind>:*` for all classes of a kind.
+        at: When the sender said so, aware UTC.
+    """
+
+    sender: str
+    actor: str
+    effect_class: str
+    at: datetime
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
 class NeverList:
@@ -27,19 +47,18 @@ class NeverList:
         Raises:
             StoreError: A record cannot be read; guessing would allow what was forbidden.
         """
-        for key, _ in records:
-            self._entries.add(_entry_of(key))
+        for key, value in records:
+            try:
+                record = codec.loads(NeverRecord, value, f"never-list record {key!r}")
+            except CodecError as error:
+                raise StoreError(f"{error}; restore the core database from a backup") from error
+            self._entries.add((record.sender, record.actor, record.effect_class))
 
     def add(self, sender: str, actor: str, effect_class: str, at: datetime) -> tuple[str, bytes]:
-        """Add an entry and return the record (key, value) to store.
-
-        Args:
-            effect_class: One class, or `<kind>:*` for all classes of a kind.
-            at: Aware UTC.
-        """
+        """Add an entry and return the record (key, value) to store; see `NeverRecord`."""
         self._entries.add((sender, actor, effect_class))
-        key = json.dumps([sender, actor, effect_class], ensure_ascii=False)
-        return key, json.dumps({"schema_version": "1.0", "at": at.isoformat()}).encode()
+        record = NeverRecord(sender=sender, actor=actor, effect_class=effect_class, at=at)
+        return json.dumps([sender, actor, effect_class], ensure_ascii=False), codec.dumps(record)
 
     def check(self, sender: str, actor: str, effect_class: str) -> Text | None:
         """Return why `sender` does not want this done, or `None`."""
@@ -50,13 +69,3 @@ class NeverList:
             if (sender, actor, known) in self._entries:
                 return Text("you said never: {actor} doing {effect_class}", {"actor": actor, "effect_class": known})
         return None
-
-
-def _entry_of(key: str) -> tuple[str, str, str]:
-    try:
-        sender, actor, effect_class = json.loads(key)
-    except ValueError as error:
-        raise StoreError(
-            f"never-list record {key!r} cannot be read; restore the core database from a backup"
-        ) from error
-    return str(sender), str(actor), str(effect_class)

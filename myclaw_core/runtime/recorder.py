@@ -24,6 +24,7 @@ from myclaw_core.events.types import (
 )
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.process import this_process
+from myclaw_core.runtime.records import LastChange, OpenTurn
 from myclaw_core.runtime.types import (
     ActionStep,
     ExecutionTrace,
@@ -122,9 +123,9 @@ class TraceRecorder:
     async def start(self, turn: Turn) -> None:
         """Record that the turn began and which process runs it."""
         message = Message(role="user", text=turn.text)
-        owner = this_process().encode()
+        open_turn = OpenTurn(owner=this_process())
         async with self._log.transaction() as tx:
-            await tx.put(TURN_KIND, str(turn.id), owner)
+            await tx.put(TURN_KIND, str(turn.id), codec.dumps(open_turn))
             await tx.append(
                 TurnStarted(
                     trace_id=turn.id,
@@ -248,7 +249,7 @@ async def close_in(tx: LogTransaction, trace: ExecutionTrace, signals: Sequence[
     """Close a trace inside `tx`; one that changed something becomes its sender's last, for `/undo`."""
     await tx.delete(TURN_KIND, str(trace.id))
     if any(step.state in {"intent", "done", "failed"} and _changed_something(step) for step in trace.steps):
-        await tx.put(LAST_KIND, trace.sender, str(trace.id).encode())
+        await tx.put(LAST_KIND, trace.sender, codec.dumps(LastChange(trace_id=trace.id)))
     await tx.append(TraceClosed(trace_id=trace.id, trace=trace, signals=tuple(signals)))
 
 

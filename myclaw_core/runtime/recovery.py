@@ -7,6 +7,7 @@ from uuid import UUID
 
 from attrs import evolve
 
+from myclaw_core import codec
 from myclaw_core.approval.gateway import Gateway
 from myclaw_core.clock import Clock
 from myclaw_core.errors import MyclawError
@@ -23,6 +24,7 @@ from myclaw_core.events.types import (
 )
 from myclaw_core.process import is_alive
 from myclaw_core.runtime.recorder import TURN_KIND, close_in, mark_asked, new_trace, put_step
+from myclaw_core.runtime.records import OpenTurn
 from myclaw_core.runtime.types import ExecutionTrace, Message
 from myclaw_core.trust.types import TraceSignals
 
@@ -38,15 +40,15 @@ async def recover(
 ) -> list[ExecutionTrace]:
     """Close every open turn whose process is gone and return the traces.
 
-    A turn whose events cannot be read stays open as evidence and is told to `on_damage`. Open questions of the others
-    end as `expired (restart)`. A step with an intent and no result keeps the state `intent`: its outcome is unknown, it
-    is never run again, and its undo record can still revert it.
+    A turn whose record or events cannot be read stays open as evidence and is told to `on_damage`. Open questions of
+    the others end as `expired (restart)`. A step with an intent and no result keeps the state `intent`: its outcome is
+    unknown, it is never run again, and its undo record can still revert it.
     """
     recovered: list[ExecutionTrace] = []
     for key, raw in await log.scan(TURN_KIND):
-        if is_alive(raw.decode(errors="replace")):
-            continue
         try:
+            if is_alive(codec.loads(OpenTurn, raw, f"turn record {key}").owner):
+                continue
             trace = rebuild_trace([event for _, event in await log.events(key) if event is not None])
             if trace is not None:
                 trace.outcome, trace.closed_at = "interrupted", clock.now()

@@ -13,6 +13,7 @@ from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import TraceClosed, UndoApplied
 from myclaw_core.files.visible import visible
 from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, undo_key
+from myclaw_core.runtime.records import LastChange
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
 from myclaw_core.types.text import Text
@@ -56,7 +57,7 @@ async def last_changing(log: EventLog, sender: str, command: str) -> ExecutionTr
     last = await log.get(LAST_KIND, sender)
     if last is None:
         raise UsageError("nothing to undo: no action has changed anything yet")
-    trace = await _closed(log, last.decode())
+    trace = await _closed(log, str(codec.loads(LastChange, last, f"last change of {sender}").trace_id))
     if await _is_taken_back(log, trace):
         raise UsageError(f"nothing left to take back: the last change was undone; {command} TRACE for an older one")
     return trace

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from myclaw_core.errors import TrustCorruptionError
+from myclaw_core import codec
+from myclaw_core.errors import CodecError, TrustCorruptionError
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.stamp import parse_stamp, stamp
 from myclaw_core.trust.state import COMPONENTS, KEPT_GRANTS, RECENT, Component, SubjectState
@@ -19,14 +19,13 @@ from myclaw_core.types.trust import TrustSubject
 
 __all__ = ["from_blob", "to_blob"]
 
-_SCHEMA_VERSION = "1.0"
 _TIMES = ("last_updated", "as_of", "last_good", "last_asked")
 
 
 def to_blob(state: SubjectState, estimator: Estimator, key: bytes) -> bytes:
     """Return the canonical JSON of `state`; equal states give equal bytes."""
     content = {
-        "schema_version": _SCHEMA_VERSION,
+        "schema_version": codec.SCHEMA_VERSION,
         "estimator": estimator.id,
         "subject": list(state.subject),
         "score": estimator.score(state, state.last_updated) if state.last_updated else 0.0,
@@ -47,12 +46,13 @@ def from_blob(blob: bytes, subject: TrustSubject, estimator: Estimator, key: byt
     """Return the state of `subject` that `blob` holds, or `None` where another estimator wrote it.
 
     Raises:
-        TrustCorruptionError: The checksum fails, a value is out of range or it speaks of another subject.
+        TrustCorruptionError: The checksum fails, a value is out of range, it speaks of another subject, or a later
+            version wrote it.
     """
     try:
-        content = _checked(json.loads(blob), subject, key)
+        content = _checked(codec.document(blob, "its document"), subject, key)
         return _state(subject, content) if content["estimator"] == estimator.id else None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (CodecError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise TrustCorruptionError(f"trust in {' '.join(subject)}: the stored score is damaged: {error}") from error
 
 

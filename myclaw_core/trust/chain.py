@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
-from myclaw_core.errors import StoreError, TrustCorruptionError
+from myclaw_core import codec
+from myclaw_core.errors import CodecError, NewerVersionError, StoreError, TrustCorruptionError
 from myclaw_core.trust.store import TrustRow
 from myclaw_core.types.canonical import canonical_json
 from myclaw_core.types.text import Text
 
 __all__ = ["Anchor", "ChainHead", "linked", "read_mark", "tail_problem", "to_mark", "walk"]
-
-_SCHEMA_VERSION = "1.0"
-
 
 @frozen
 class ChainHead:
@@ -27,6 +25,7 @@ class ChainHead:
 
     seq: int = 0
     mac: bytes = b""
+    unknown_fields: Mapping[str, Any] = field(factory=dict, hash=False, kw_only=True)
 
 
 def linked(row: TrustRow, head: ChainHead, key: bytes) -> TrustRow:
@@ -88,17 +87,18 @@ class Anchor:
         """Return the anchored head, or `None` where there is no file.
 
         Raises:
-            TrustCorruptionError: The file is malformed.
+            TrustCorruptionError: The file is malformed, or a later version wrote it.
             StoreError: It cannot be read.
         """
         try:
-            content = json.loads(self.path.read_bytes())
-            return ChainHead(int(content["seq"]), bytes.fromhex(content["mac"]))
+            return codec.loads(ChainHead, self.path.read_bytes(), str(self.path))
         except FileNotFoundError:
             return None
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror}; make it readable") from error
-        except (ValueError, TypeError, KeyError) as error:
+        except NewerVersionError as error:
+            raise TrustCorruptionError(str(error)) from error
+        except CodecError as error:
             raise TrustCorruptionError(f"{self.path} is damaged; restore it with its database from a backup") from error
 
     def write(self, head: ChainHead) -> None:
@@ -110,11 +110,10 @@ class Anchor:
         known = self.read()
         if known is not None and known.seq >= head.seq:
             return
-        content = {"schema_version": _SCHEMA_VERSION, "seq": head.seq, "mac": head.mac.hex()}
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         try:
             with fresh.open("wb") as file:
-                file.write(canonical_json(content))
+                file.write(codec.dumps(head))
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(self.path)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from attrs import field, frozen
 
-from myclaw_core.errors import TrustCorruptionError
+from myclaw_core import codec
+from myclaw_core.errors import CodecError, TrustCorruptionError
 from myclaw_core.trust.stamp import parse_stamp, stamp
 from myclaw_core.trust.store import TrustRow
 from myclaw_core.trust.subject import subject_hash
@@ -19,7 +19,6 @@ from myclaw_core.types.trust import TrustSubject
 
 __all__ = ["Happening", "Sample", "Undo", "read_row", "to_row"]
 
-_SCHEMA_VERSION = "1.0"
 _SIGNALS = ("tool_success", "cost_efficiency", "constitution_clean", "human_approval_delta", "undo_flag")
 
 
@@ -77,7 +76,7 @@ def to_row(happening: Happening) -> TrustRow:
         subject_hash=subject_hash(happening.subject),
         trace_id=happening.trace_id,
         delta=canonical_json(
-            {"schema_version": _SCHEMA_VERSION, "subject": list(happening.subject), **_content(happening)}
+            {"schema_version": codec.SCHEMA_VERSION, "subject": list(happening.subject), **_content(happening)}
         ),
         mac=b"",
     )
@@ -90,7 +89,9 @@ def read_row(row: TrustRow) -> Happening:
         TrustCorruptionError: It is malformed, or of a kind that only a later version knows.
     """
     try:
-        return _read(row, json.loads(row.delta))
+        return _read(row, codec.document(row.delta, f"trust row {row.seq}"))
+    except CodecError as error:
+        raise TrustCorruptionError(str(error)) from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise TrustCorruptionError(f"trust row {row.seq} cannot be read: {error}") from error
 

@@ -253,3 +253,28 @@ def test_a_mac_depends_on_every_field_and_its_place() -> None:
     macs = [head_mac(bytes(32), GENESIS, variant) for variant in variants]
     macs += [head_mac(bytes(32), bytes([1]) + bytes(31), head), head_mac(bytes([1]) + bytes(31), GENESIS, head)]
     assert len(set(macs)) == len(macs)
+
+
+async def test_an_anchor_of_a_newer_major_is_named_and_left_alone(ten: EventLog, anchor: Path, fault: Fault) -> None:
+    await ten.checkpoint()
+    newer = anchor.read_bytes().replace(b'"1.0"', b'"2.0"')  # noqa: ASYNC240
+    anchor.write_bytes(newer)  # noqa: ASYNC240
+    report = await ten.verify()
+    assert not report.ok
+    assert "events.anchor: schema version 2.0 is newer" in str(report.problem)
+    async with ten.transaction() as tx:
+        await tx.append(fault(11))
+    await ten.checkpoint()
+    assert anchor.read_bytes() == newer  # noqa: ASYNC240
+
+
+async def test_a_checkpoint_of_a_newer_major_is_named_and_left_alone(ten: EventLog, tamper: Tamper) -> None:
+    await ten.checkpoint()
+    kept = await ten.get("log", "checkpoint")
+    newer = kept.replace(b'"1.0"', b'"2.0"')
+    tamper(f"UPDATE records SET value = x'{newer.hex()}' WHERE kind = 'log'")
+    report = await ten.verify()
+    assert not report.ok
+    assert "the checkpoint of the event log: schema version 2.0 is newer" in str(report.problem)
+    await ten.checkpoint()
+    assert await ten.get("log", "checkpoint") == newer

@@ -36,7 +36,14 @@ def test_entries_survive_a_restart() -> None:
     assert again.check("cli:me", 'odd "name"', "invoke") is not None
 
 
-@pytest.mark.parametrize("key", ["", "x", "[1]", '["a", "b"]'])
-def test_a_damaged_record_is_an_error_with_its_name(key: str) -> None:
-    with pytest.raises(StoreError, match="never-list record"):
-        NeverList().load([(key, b"")])
+@pytest.mark.parametrize("value", [b"", b"x", b"[1]", b'{"schema_version":"1.0","sender":"cli:me"}'])
+def test_a_damaged_record_is_an_error_with_its_name(value: bytes) -> None:
+    with pytest.raises(StoreError, match="never-list record 'k'"):
+        NeverList().load([("k", value)])
+
+
+def test_a_record_of_a_newer_major_is_refused_with_its_version() -> None:
+    key, value = NeverList().add("cli:me", "fs_write", "invoke", NOW)
+    newer = value.replace(b'"1.0"', b'"2.0"')
+    with pytest.raises(StoreError, match=r"never-list record .*: schema version 2\.0 is newer .*update myclaw"):
+        NeverList().load([(key, newer)])

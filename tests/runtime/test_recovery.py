@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from myclaw_core import codec
 from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, Event, TraceClosed
 from myclaw_core.runtime.recorder import new_trace
+from myclaw_core.runtime.records import OpenTurn
 from myclaw_core.runtime.types import Turn
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
@@ -39,7 +41,7 @@ async def test_a_turn_of_a_dead_process_is_closed_exactly_once(open_agent, clock
         turn = turn_of(agent, clock)
         await agent.services.recorder(new_trace(turn, (), "")).start(turn)
         async with agent.log.transaction() as tx:
-            await tx.put("turn", str(turn.id), b"another-boot:1:1")
+            await tx.put("turn", str(turn.id), codec.dumps(OpenTurn(owner="another-boot:1:1")))
     for _ in range(2):
         async with open_agent([]) as agent:
             (closed,) = await closings(agent)
@@ -52,7 +54,7 @@ async def test_commands_that_only_look_do_not_close_turns(open_agent, clock: Fak
         turn = turn_of(agent, clock)
         await agent.services.recorder(new_trace(turn, (), "")).start(turn)
         async with agent.log.transaction() as tx:
-            await tx.put("turn", str(turn.id), b"garbage")
+            await tx.put("turn", str(turn.id), codec.dumps(OpenTurn(owner="garbage")))
     async with open_agent([], recover_turns=False) as agent:
         assert await closings(agent) == []
 
@@ -74,7 +76,7 @@ async def crash_at(kind: type, open_agent, make_desk, home, clock: FakeClock, *,
         path.write_bytes(content)
     async with open_agent([], recover_turns=False) as agent, agent.log.transaction() as tx:
         for key, _ in await tx.scan("turn"):
-            await tx.put("turn", key, b"another-boot:1:1")
+            await tx.put("turn", key, codec.dumps(OpenTurn(owner="another-boot:1:1")))
 
 
 async def test_a_question_of_a_dead_turn_ends_as_expired(open_agent, make_desk, home, clock: FakeClock) -> None:
@@ -102,3 +104,18 @@ async def test_a_no_before_the_crash_still_counts(open_agent, make_desk, home, c
         "fs_write",
         "runtime",
     }
+
+
+async def test_a_turn_record_that_cannot_be_read_stays_and_is_named(open_agent, clock: FakeClock) -> None:
+    """Neither closed nor forgotten: a later version may have written it."""
+    newer = codec.dumps(OpenTurn(owner="another-boot:1:1")).replace(b'"1.0"', b'"2.0"')
+    async with open_agent([]) as agent:
+        turn = turn_of(agent, clock)
+        await agent.services.recorder(new_trace(turn, (), "")).start(turn)
+        async with agent.log.transaction() as tx:
+            await tx.put("turn", str(turn.id), newer)
+    async with open_agent([]) as agent:
+        assert await closings(agent) == []
+        assert await agent.log.scan("turn") == [(str(turn.id), newer)]
+        (notice, *_) = [str(notice) for notice in agent.notices]
+    assert f"turn record {turn.id}: schema version 2.0 is newer" in notice

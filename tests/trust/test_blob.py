@@ -123,3 +123,10 @@ def test_a_checksum_made_with_another_key_is_corruption() -> None:
     blob = forged(to_blob(grown([1]), ESTIMATOR, KEY), key=b"other")
     with pytest.raises(TrustCorruptionError, match="checksum"):
         from_blob(blob, SUBJECT, ESTIMATOR, KEY)
+
+
+def test_a_blob_of_a_newer_major_is_named_and_one_of_a_later_minor_is_read() -> None:
+    blob = to_blob(grown([1]), ESTIMATOR, KEY)
+    with pytest.raises(TrustCorruptionError, match=r"fs_write:~/ws/notes/\*: .*schema version 2\.0 is newer"):
+        from_blob(forged(blob, schema_version="2.0"), SUBJECT, ESTIMATOR, KEY)
+    assert from_blob(forged(blob, schema_version="1.4", later=1), SUBJECT, ESTIMATOR, KEY) == grown([1])

@@ -291,3 +291,27 @@ async def test_a_score_that_its_events_do_not_give_is_found_by_a_full_check(
         database.commit()
     book = await open_book()
     assert (await book.verify()).damaged == (make.NOTES,)
+
+
+async def test_a_head_file_of_a_newer_major_is_named_and_left_alone(
+    store: Path, open_book: Any, clock: FakeClock, make: SimpleNamespace
+) -> None:
+    head = store.with_name("trust.head")
+    newer = head.read_bytes().replace(b'"1.0"', b'"2.0"')
+    head.write_bytes(newer)
+    book = await open_book()
+    assert "trust.head: schema version 2.0 is newer" in str(book.problem)
+    await grown(make, book, clock, 1)
+    assert head.read_bytes() == newer
+
+
+async def test_a_row_of_a_newer_major_is_named(store: Path, open_book: Any, make: SimpleNamespace) -> None:
+    backend = TrustStoreDb(store)
+    await backend.open()
+    last = (await backend.rows())[-1]
+    newer = evolve(last, subject_hash="0" * 64, trace_id="later", delta=last.delta.replace(b'"1.0"', b'"2.0"'))
+    async with backend.transaction() as tx:
+        await tx.append(linked(newer, ChainHead(last.seq, last.mac), make.KEY))
+    await backend.close()
+    book = await open_book()
+    assert "trust row 11: schema version 2.0 is newer" in str(book.problem)
