@@ -19,6 +19,7 @@ from myclaw_core.types.text import Text
 
 __all__ = ["Anchor", "ChainHead", "linked", "read_mark", "tail_problem", "to_mark", "walk"]
 
+
 @frozen
 class ChainHead:
     """Where a chain of rows ends; an empty one has sequence number 0."""
