@@ -1,0 +1,313 @@
+"""The doctor: each check with a broken case, a home that is damaged all over, and nothing of it changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from myclaw_core.doctor.checks import disk, folders, python, sandbox, sqlite, terminal
+from myclaw_core.doctor.diagnosis import Diagnosis, fail
+from myclaw_core.doctor.examine import CHECKS, examine
+from myclaw_core.doctor.patient import Patient, admitted
+from myclaw_core.paths import Home
+from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
+
+Examine = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing of the real person be looked at."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.fixture
+async def used(open_agent, make_desk, home: Home, clock: FakeClock) -> Home:
+    """Return a home after a turn that changed a file and can be undone."""
+    home.create()
+    (home.workspace / "list.md").write_text("milk\n")
+    replies = [calls(("fs_write", {"path": "list.md", "content": "bread\n"})), says("Done.")]
+    async with open_agent(replies) as agent:
+        trace = await make_desk(agent, RecordingChannel(clock)).handle("Write the list")
+        assert trace.outcome == "success"
+    return home
+
+
+@pytest.fixture
+async def patient(home: Home, clock: FakeClock) -> AsyncIterator[Patient]:
+    async with admitted(home, clock) as patient:
+        yield patient
+
+
+async def found(home: Home, clock: FakeClock, check: str = "", **options: Any) -> list[Diagnosis]:
+    """Return what is not well, of one check or of all; root and the terminal of the tests are left out."""
+    diagnoses = await examine(home, clock, **options)
+    return [
+        each
+        for each in diagnoses
+        if each.state != "ok" and each.check not in {"user", "terminal", "sandbox"} and check in {"", each.check}
+    ]
+
+
+def snapshot(root: Path) -> dict[str, bytes | int]:
+    """Return everything below a folder, apart from what SQLite keeps beside an open database."""
+    paths = [path for path in root.rglob("*") if not path.name.endswith(("-wal", "-shm"))]
+    return {str(path): path.read_bytes() if path.is_file() else path.lstat().st_mode for path in paths}
+
+
+async def test_a_used_home_is_well_and_stays_as_it_is(used: Home, clock: FakeClock) -> None:
+    before = snapshot(used.root)
+    assert await found(used, clock) == []
+    assert snapshot(used.root) == before
+
+
+async def test_a_home_that_is_not_there_is_not_made(home: Home, clock: FakeClock, monkeypatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    (model,) = await found(home, clock)
+    assert (model.check, model.state) == ("model", "fail")
+    assert "ANTHROPIC_API_KEY" in model.what
+    assert not home.root.exists()
+
+
+async def test_every_line_that_is_not_well_says_what_to_do(used: Home, clock: FakeClock) -> None:
+    ruin(used)
+    bad = [each for each in await examine(used, clock) if each.state != "ok"]
+    assert all(each.todo for each in bad), [each for each in bad if not each.todo]
+
+
+def ruin(home: Home) -> None:
+    """Damage a bit of everything."""
+    home.config_file.write_text("[agent]\nlevel = 7\nmodle = 'x'\n")
+    (home.state / "events.db").write_bytes(b"garbage " * 999)
+    (home.state / "trust.db").unlink()
+    (home.keys / "events.key").chmod(0o644)
+    home.outputs.chmod(0o755)
+
+
+async def test_a_ruined_home_is_told_line_by_line_and_left_alone(used: Home, clock: FakeClock) -> None:
+    ruin(used)
+    before = snapshot(used.root)
+    bad = await found(used, clock)
+    assert {each.check for each in bad} >= {"folders", "keys", "configuration", "databases", "event log"}
+    assert not any("this check failed" in each.what for each in bad)
+    assert snapshot(used.root) == before
+
+
+async def test_the_configuration_is_told_line_by_line(used: Home, clock: FakeClock) -> None:
+    used.config_file.write_text('[agent]\nlevel = "no"\nmodle = "x"\n')
+    used.config_file.chmod(0o666)
+    level, model, rights = await found(used, clock, "configuration")
+    assert f"{used.config_file}:2" in level.what
+    assert "the nearest known is 'model'" in model.what
+    assert rights.todo == f"run 'chmod 600 {used.config_file}'"
+    used.config_file.write_text("[agent\n")
+    assert "not valid TOML" in (await found(used, clock, "configuration"))[0].what
+
+
+async def test_a_damaged_database_is_not_opened(used: Home, clock: FakeClock) -> None:
+    (used.state / "events.db").write_bytes(b"garbage " * 999)
+    (database,) = await found(used, clock, "databases")
+    assert "file is not a database" in database.what
+    (log,) = await found(used, clock, "event log")
+    assert log.state == "fail"
+    assert not list(used.state.glob("*.damaged-*"))
+
+
+async def test_a_database_that_was_kept_aside_is_named(used: Home, clock: FakeClock) -> None:
+    (used.state / "trust.db.damaged-1").write_bytes(b"x")
+    (kept,) = await found(used, clock, "databases")
+    assert (kept.state, "trust.db.damaged-1" in kept.what) == ("warn", True)
+
+
+@pytest.mark.parametrize(("name", "check"), [("events", "event log"), ("trust", "trust")])
+async def test_a_database_or_key_that_is_gone_is_told_and_not_made(used: Home, clock, name: str, check: str) -> None:
+    key = used.keys / f"{name}.key"
+    data = key.read_bytes()
+    key.unlink()
+    assert "is gone" in (await found(used, clock, check))[0].what
+    assert not key.exists()
+    key.write_bytes(data)
+    key.chmod(0o600)
+    (used.state / f"{name}.db").unlink()
+    assert "is gone, and it was there before" in (await found(used, clock, check))[0].what
+    assert not (used.state / f"{name}.db").exists()
+
+
+async def test_a_changed_event_is_named(used: Home, clock: FakeClock) -> None:
+    change(used.state / "events.db", "DROP TRIGGER bodies_never_change", "UPDATE bodies SET body = x'00' WHERE seq = 2")
+    (log,) = await found(used, clock, "event log")
+    assert log.what == "the body of event 2 was changed"
+
+
+async def test_changed_trust_is_named(used: Home, clock: FakeClock) -> None:
+    connection = sqlite3.connect(used.state / "trust.db")
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    table = next(
+        name for name in tables if "mac" in [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
+    )
+    connection.close()
+    guards = f"SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = '{table}'"
+    change(used.state / "trust.db", *drops(used.state / "trust.db", guards), f"UPDATE {table} SET mac = x'00'")
+    (trust,) = await found(used, clock, "trust")
+    assert trust.state == "fail"
+
+
+def drops(database: Path, query: str) -> list[str]:
+    connection = sqlite3.connect(database)
+    names = [name for (name,) in connection.execute(query)]
+    connection.close()
+    return [f"DROP TRIGGER {name}" for name in names]
+
+
+def change(database: Path, *statements: str) -> None:
+    connection = sqlite3.connect(database, isolation_level=None)
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+async def test_a_changed_line_of_the_audit_files_is_named(used: Home, clock: FakeClock) -> None:
+    (file,) = used.audit.glob("*.jsonl")
+    file.write_bytes(file.read_bytes().replace(b"Write the list", b"Write the lisp"))
+    (export,) = await found(used, clock, "audit files")
+    assert (export.state, file.name in export.what) == ("warn", True)
+
+
+async def test_bytes_that_undo_lacks_are_named(used: Home, clock: FakeClock) -> None:
+    (blob,) = (path for path in used.undo.glob("??/*"))
+    blob.write_bytes(b"other")
+    (undo,) = await found(used, clock, "undo")
+    assert "are damaged" in undo.what
+    blob.unlink()
+    assert "cannot be read" in (await found(used, clock, "undo"))[0].what
+    clock.advance(days=31)
+    assert await found(used, clock, "undo") == []
+
+
+async def test_a_clock_before_the_newest_event_is_told(used: Home, clock: FakeClock) -> None:
+    clock.advance(days=-3)
+    (told,) = await found(used, clock, "clock")
+    assert told.what == "it says 2026-01-02 09:00 UTC, and the newest event is of 2026-01-05 09:00 UTC"
+    clock.set(datetime(1999, 12, 31, tzinfo=UTC))
+    assert "before myclaw was written" in (await found(used, clock, "clock"))[0].what
+
+
+async def test_plugins_that_fail_or_are_missing_are_named(used: Home, clock: FakeClock, monkeypatch) -> None:
+    monkeypatch.setenv("MYCLAW_PLUGINS", "scripted,sqlite,nope")
+    (missing,) = await found(used, clock, "plugins")
+    assert missing.what == "nope is missing: not installed"
+    monkeypatch.setenv("MYCLAW_PLUGINS", "")
+    told = {each.check: each.what for each in await found(used, clock)}
+    assert told["plugins"] == "none is on"
+    assert "sqlite" in told["event log"]
+
+
+async def test_a_provider_that_nobody_offers_is_told(used: Home, clock: FakeClock) -> None:
+    used.config_file.write_text('[agent]\nprovider = "nobody"\n')
+    (model,) = await found(used, clock, "model")
+    assert (model.state, model.what) == ("fail", "no plugin offers the provider 'nobody'")
+
+
+async def test_the_model_is_called_only_where_that_is_wanted(used: Home, clock: FakeClock) -> None:
+    script = used.root / "script.json"
+    script.write_text(json.dumps([says("Yes.")]))
+    traces = len(list(used.audit.glob("*")))
+    (line,) = [each.what for each in await examine(used, clock, call=True) if each.check == "model"]
+    assert line.endswith("answered, for 0.000000 EUR")
+    script.write_text("[]")
+    (failed,) = await found(used, clock, "model", call=True)
+    assert failed.state == "fail"
+    assert traces == 1
+
+
+async def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(home: Home, clock: FakeClock) -> None:
+    def broken(patient: Patient) -> list[Diagnosis]:
+        raise RuntimeError("boom")
+
+    first, *rest = await examine(home, clock, checks=[("odd", broken), *CHECKS[:2]])
+    assert first == fail("odd", "this check failed: RuntimeError: boom", first.todo)
+    assert {each.check for each in rest} >= {"python", "sqlite"}
+
+
+def test_an_old_python_and_an_old_sqlite_are_told(patient: Patient, monkeypatch) -> None:
+    monkeypatch.setattr(python, "OLDEST", (99, 0))
+    assert next(each.state for each in python.check(patient)) == "fail"
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert [each.check for each in python.check(patient)] == ["python", "user"]
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert [each.check for each in python.check(patient)] == ["python"]
+    assert sqlite.lacking((3, 36, 0))
+    monkeypatch.setattr(sqlite, "_NEEDED", ("CREATE TABLE nonsense",))
+    assert [each.state for each in sqlite.check(patient)] == ["fail"]
+
+
+@pytest.mark.parametrize(("free_bytes", "state"), [(0, "fail"), (50 << 20, "warn"), (1 << 33, "ok")])
+def test_room_on_the_disk_is_judged(tmp_path: Path, free_bytes: int, state: str) -> None:
+    assert disk.judge(tmp_path, free_bytes).state == state
+
+
+async def test_folders_that_are_open_or_no_folders_are_told(used: Home, clock: FakeClock) -> None:
+    used.keys.chmod(0o750)
+    used.root.chmod(0o755)
+    root, closed = await found(used, clock, "folders")
+    assert (root.state, closed.state, closed.todo) == ("warn", "fail", f"run 'chmod 700 {used.keys}'")
+
+
+def test_a_file_in_the_place_of_the_home_is_told(patient: Patient, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (told, *_) = folders.check(evolve(patient, home=Home.at(tmp_path / "file")))
+    assert (told.state, told.what) == ("fail", f"{tmp_path / 'file'} is no folder")
+
+
+def test_a_folder_of_another_user_is_told(patient: Patient, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 4242)
+    (told, *_) = folders.check(evolve(patient, home=Home.at(tmp_path)))
+    assert told.what == f"{tmp_path} belongs to another user"
+
+
+async def test_a_key_that_is_no_key_is_told(used: Home, clock: FakeClock) -> None:
+    (used.keys / "events.key").write_bytes(b"short")
+    (told,) = await found(used, clock, "keys")
+    assert "is not a key of 32 bytes" in told.what
+    assert told.todo == "put it back from a backup"
+
+
+def test_a_terminal_that_shows_little_is_told(patient: Patient, monkeypatch) -> None:
+    class Stream:
+        encoding = "ascii"
+
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Stream())
+    monkeypatch.setenv("TERM", "dumb")
+    assert [each.state for each in terminal.check(patient)] == ["warn", "warn"]
+    monkeypatch.setattr(Stream, "encoding", "UTF-8")
+    monkeypatch.setenv("TERM", "xterm")
+    assert [each.what for each in terminal.check(patient)] == ["xterm"]
+
+
+async def test_without_a_sandbox_plugin_that_is_said(home: Home, clock: FakeClock, monkeypatch) -> None:
+    monkeypatch.setenv("MYCLAW_PLUGINS", "sqlite")
+    async with admitted(home, clock) as patient:
+        (told,) = sandbox.check(patient)
+    assert (told.state, told.todo) == ("warn", "install myclaw-bwrap")
+    assert told.what.startswith("no sandbox plugin is on, so no command is run")
+
+
+async def test_without_a_list_of_plugins_none_is_loaded(home: Home, clock: FakeClock) -> None:
+    home.root.mkdir()
+    home.config_file.write_text("[plugins]\ndisabled = 3\n")
+    checks = {each.check: each for each in await examine(home, clock)}
+    assert checks["plugins"].what.startswith("not loaded")
+    assert "model" not in checks
+    assert checks["keys"].what == "none yet"
