@@ -55,7 +55,8 @@ class System:
         import sys
 
         prefix = os.path.realpath(sys.base_prefix)
-        return cls(uid=os.geteuid(), gid=os.getegid(), interpreter="" if is_beneath(prefix, "/usr") else prefix)
+        needed = not is_beneath(prefix, "/usr") and os.access(prefix, os.R_OK | os.X_OK)
+        return cls(uid=os.geteuid(), gid=os.getegid(), interpreter=prefix if needed else "")
 
 
 @frozen(kw_only=True)

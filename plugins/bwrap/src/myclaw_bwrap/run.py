@@ -45,9 +45,25 @@ class Run:
         self._seen_bytes = 0
         self._stopped_by: SandboxOutcome | None = None
         self._first: int | None = None
+        self._reported = asyncio.Event()
+        self._ending = False
 
     async def result(self) -> ShellRun:
-        """Run the job and return how it ended; cancelling kills it."""
+        """Run the job and return how it ended; cancelling stops it, and waits until all of it is gone.
+
+        The work is a task of its own, so that a cancellation never meets it half started.
+        """
+        work = asyncio.ensure_future(self._work())
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            self._stopped_by = "killed"
+            while not work.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait({work})
+            raise
+
+    async def _work(self) -> ShellRun:
         started_s = self._clock.monotonic()
         with launch_of(self._job, self._program, waits=True) as launch:
             process = await asyncio.create_subprocess_exec(
@@ -82,12 +98,14 @@ class Run:
                 if self._first is None and "child-pid" in self._report:
                     self._open(launch, int(self._report["child-pid"]))
         finally:
+            self._reported.set()
             transport.close()
 
     def _open(self, launch: Launch, pid: int) -> None:
         self._first = os.pidfd_open(pid)
-        limit(pid, self._job.timeout_s)
-        if launch.go is not None:
+        self._reported.set()
+        if not self._ending and launch.go is not None:
+            limit(pid, self._job.timeout_s)
             os.write(launch.go, b"\0")
 
     async def _read(self, stream: asyncio.StreamReader | None, kept: bytearray) -> None:
@@ -114,10 +132,12 @@ class Run:
     ) -> None:
         """Kill whatever is left and wait until it is gone.
 
-        A sandbox that has not reported its first process yet is waited for: its parent's death would open the gate.
+        A sandbox that has not reported its first process yet is waited for: killed earlier, that process could outlive
+        its parent and find the gate open.
         """
-        if self._first is None and not reporting.done():
-            await asyncio.wait({reporting}, timeout=_PATIENCE_S)
+        self._ending = True
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._reported.wait(), _PATIENCE_S)
         if self._first is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
