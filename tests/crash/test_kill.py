@@ -80,13 +80,13 @@ async def check_trace(agent: Agent, traces: list[ExecutionTrace], content: str, 
         assert ("runtime", "success") in await agent.book.snapshot(), f"{where}: trust has not caught up"
     if content == AFTER:
         assert intended, f"{where}: changed without a recorded intent"
-        await check_undo(agent, where)
+        await check_undo(agent, trace, where)
     elif trace.steps and trace.steps[0].state == "done":
         pytest.fail(f"{where}: recorded as done and not done")
     assert sum(isinstance(event, StepEnded) for event in events) <= 1, where
 
 
-async def check_undo(agent: Agent, where: str) -> None:
+async def check_undo(agent: Agent, trace: ExecutionTrace, where: str) -> None:
     desk = SessionDesk(
         agent,
         RecordingChannel(FakeClock()),
@@ -95,7 +95,7 @@ async def check_undo(agent: Agent, where: str) -> None:
         cwd=str(agent.home.workspace),
         level="supervised",
     )
-    await desk.handle("/undo")
+    await desk.handle(f"/undo {trace.id}")
     assert (agent.home.workspace / "log.md").read_text() == BEFORE, where
 
 
