@@ -1,0 +1,91 @@
+"""A whole agent in a folder of its own, for the benchmarks that need one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import UUID
+
+from myclaw_core.agent import Agent
+from myclaw_core.desk import SessionDesk
+from myclaw_core.paths import Home
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
+from myclaw_core.trust.types import TraceSignals
+
+__all__ = ["memory_folder", "opened_agent", "reading_turn", "with_subjects"]
+
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a file system in memory: what is made durable there costs nothing
+
+
+@contextmanager
+def memory_folder() -> Iterator[Path]:
+    """Make a folder where waiting for the disk costs nothing, if the machine has such a place."""
+    with TemporaryDirectory(prefix="myclaw-benchmark-", dir=_MEMORY if _MEMORY.is_dir() else None) as name:
+        yield Path(name)
+
+
+@asynccontextmanager
+async def opened_agent(folder: Path, replies: Sequence[dict[str, Any]] = ()) -> AsyncIterator[Agent]:
+    """Open an agent whose model answers at once with `replies`."""
+    home = Home.at(folder)
+    home.root.mkdir(parents=True)
+    script = home.root / "script.json"
+    script.write_text(json.dumps(list(replies)), encoding="utf-8")
+    home.config_file.write_text(
+        f'[agent]\nprovider = "scripted"\n[scripted]\nfile = {json.dumps(str(script))}\n', encoding="utf-8"
+    )
+    async with Agent.open(home, clock=FakeClock()) as agent:
+        await agent.record_check.ready()
+        yield agent
+
+
+@asynccontextmanager
+async def reading_turn(folder: Path, steps: int) -> AsyncIterator[tuple[SessionDesk, RecordingChannel]]:
+    """Prepare a turn that reads `steps` small files, one after the other."""
+    replies = [calls(("fs_read", {"path": f"note-{number}.md"})) for number in range(steps)]
+    async with opened_agent(folder, [*replies, says("That was all.")]) as agent:
+        for number in range(steps):
+            (agent.home.workspace / f"note-{number}.md").write_text(f"Note {number}.\n", encoding="utf-8")
+        channel = RecordingChannel(FakeClock())
+        desk = SessionDesk(
+            agent,
+            channel,
+            sender="test:me",
+            roots=agent.standing_roots,
+            cwd=str(agent.home.workspace),
+            level="supervised",
+        )
+        yield desk, channel
+
+
+async def with_subjects(agent: Agent, number: int) -> None:
+    """Let trust know `number` subjects with one sample each."""
+    now = agent.clock.now()
+    trace = ExecutionTrace(
+        id=UUID(int=number),
+        session_id="s",
+        channel="test",
+        sender="test:me",
+        autonomy="supervised",
+        started_at=now,
+        closed_at=now,
+        outcome="success",
+    )
+    signals = [
+        TraceSignals(
+            subject=("fs_write", f"fs_write:~/folder-{index}/*"),
+            tool_success=1.0,
+            cost_efficiency=1.0,
+            constitution_clean=1.0,
+            human_approval_delta=1.0,
+            undo_flag=0.0,
+            asked=True,
+        )
+        for index in range(number)
+    ]
+    await agent.book.bulk_update_from_trace(trace, signals, agent.book.applied_seq + 1)
