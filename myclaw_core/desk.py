@@ -223,6 +223,8 @@ def _local(at: datetime) -> str:
 
 def _ending(step: ActionStep, answer: Approval | None) -> str:
     """Return the answer to a step's question, if there was one, and how the step ended."""
+    if answer is not None and answer.verdict == "denied":
+        return "you said no"
     answered = f"{answer.verdict} by {answer.decided_by}, " if answer else ""
     return answered + (visible(step.error.message) if step.error else step.state)
 

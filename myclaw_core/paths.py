@@ -25,10 +25,18 @@ class Home:
 
     @classmethod
     def find(cls, environ: Mapping[str, str] | None = None) -> Home:
-        """Return the home that the environment names; nothing is created."""
+        """Return the home that the environment names; nothing is created.
+
+        Raises:
+            UsageError: It would be another one in each folder.
+        """
         env = os.environ if environ is None else environ
         chosen = env.get("MYCLAW_HOME")
         if chosen:
+            if not chosen.startswith(("/", "~")):
+                from myclaw_core.errors import UsageError
+
+                raise UsageError(f"MYCLAW_HOME is {chosen!r}; it must be an absolute path")
             return cls.at(Path(chosen))
         return cls(Path.home() / ".local/share/myclaw", Path.home() / ".config/myclaw/config.toml")
 

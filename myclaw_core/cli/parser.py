@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from myclaw_core.cli.arguments import Parser
+
 __all__ = ["build_parser", "parse"]
 
 _DESCRIPTION = (
@@ -29,14 +31,17 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the whole parser."""
-    parser = argparse.ArgumentParser(prog="myclaw", description=_DESCRIPTION, epilog=_EPILOG)
+    parser: argparse.ArgumentParser = Parser(prog="myclaw", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--version", action="store_true", help="print the version and leave")
     _add_run_options(parser)
     _add_turn_options(parser)
     parser.set_defaults(command="chat")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    about = "Runs one message as a turn and ends: 0 where it succeeded and nothing was denied, else 1."
+    about = (
+        "Runs one message as a turn and ends: 0 where it succeeded and nothing was denied, else 1. "
+        "A step that failed (state and error of each are in the JSON) is no failure of a turn that went on without it."
+    )
     ask = commands.add_parser("ask", help="run one message and leave", description=about)
     ask.add_argument("text", nargs="+", help="the message")
     _add_run_options(ask, inherit=True)
@@ -103,7 +108,8 @@ def _add_undo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     trust = commands.add_parser("trust", help="list, show: what has been earned, by whom and for what")
     verbs = trust.add_subparsers(metavar="VERB", required=True)
-    listing = verbs.add_parser("list", help="every subject with its score")
+    listing = verbs.add_parser("list", help="who did what how well, best first")
+    listing.add_argument("--all", action="store_true", help="also how whole turns ended, which earns nothing")
     _add_json(listing)
     listing.set_defaults(command="trust list")
     show = verbs.add_parser("show", help="one subject in full")

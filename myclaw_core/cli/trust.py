@@ -28,7 +28,7 @@ async def _list(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps([score_json(score) for score in scores.values()], ensure_ascii=False, indent=2))
     else:
-        print(trust_table(scores))
+        print(trust_table(scores, whole_turns=args.all))
     return 0
 
 

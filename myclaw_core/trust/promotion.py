@@ -72,7 +72,7 @@ def judge(
     needed = _grants_needed(effect)
     known = grants >= needed
     reason = _forbidden(effect, action, book, limit)
-    reason = reason or _went_wrong(own, parent) or short_of or _below_floor(own, parent)
+    reason = reason or _went_wrong(effect, own, parent) or short_of or _below_floor(own, parent)
     if reason is None and not (known or action.named):
         reason = _unknown_destination(own, grants, needed)
     evidence = _evidence(effect, own, parent, limit, level=level, known=known, named=action.named, now=now)
@@ -105,11 +105,14 @@ def _forbidden(effect: Effect, action: PlannedAction, book: TrustRecord, limit: 
     return None
 
 
-def _went_wrong(own: SubjectView | None, parent: SubjectView | None) -> Text | None:
+def _went_wrong(effect: Effect, own: SubjectView | None, parent: SubjectView | None) -> Text | None:
     sums_up = parent or own
-    if sums_up is not None and any(sums_up.state.recent):
+    if sums_up is None or not any(sums_up.state.recent):
+        return None
+    if own is not None and any(own.state.recent):
         return Text("one of the last 3 times was denied, undone or broke a law")
-    return None
+    msgid = "{kind} anywhere: one of the last 3 times was denied, undone or broke a law"
+    return Text(msgid, {"kind": effect.kind})
 
 
 def _level(

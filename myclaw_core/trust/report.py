@@ -10,25 +10,36 @@ from myclaw_core.files.visible import visible
 from myclaw_core.trust.happenings import Happening, Sample
 from myclaw_core.trust.stamp import stamp
 from myclaw_core.trust.state import SubjectView
+from myclaw_core.trust.subject import RUNTIME_ACTOR
 from myclaw_core.types.trust import TrustScore, TrustSubject
 
 __all__ = ["happening_json", "record_line", "score_json", "subject_report", "trust_table"]
 
 _COMPONENTS = ("tool_success", "human_approval_rate", "cost_efficiency", "constitution_clean", "undo_rate")
+_LABELS: Mapping[str, str] = {
+    "tool_success": "succeeded",
+    "human_approval_rate": "answered with yes",
+    "cost_efficiency": "within its usual cost",
+    "constitution_clean": "broke no law",
+    "undo_rate": "was not undone",
+}
+_LEGEND = "score: how well it went, 0 to 1, older times count less; samples: how often it was done"
 _SPARKS = "▁▂▃▄▅▆▇█"
 
 
-def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "") -> str:
+def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "", whole_turns: bool = False) -> str:
     """Return one line a subject, highest score first.
 
     Args:
         scores: Scores faded to now.
         prefix: Only subjects whose actor or class starts with it.
+        whole_turns: Whether to show the rows on how turns as a whole ended, too.
     """
     rows = [
         score
         for score in scores.values()
-        if not prefix or score.subject[0].startswith(prefix) or score.subject[1].startswith(prefix)
+        if (whole_turns or score.subject[0] != RUNTIME_ACTOR)
+        and (not prefix or score.subject[0].startswith(prefix) or score.subject[1].startswith(prefix))
     ]
     if not rows:
         return f"Nothing that starts with {prefix} has a score." if prefix else "No action has earned anything yet."
@@ -39,6 +50,7 @@ def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "") 
         f"{visible(score.subject[0])} {visible(score.subject[1])}"
         for score in rows
     )
+    lines.extend(("", _LEGEND))
     return "\n".join(lines)
 
 
@@ -80,14 +92,21 @@ def subject_report(score: TrustScore, view: SubjectView, history: Sequence[Happe
         f"{visible(score.subject[0])} {visible(score.subject[1])}",
         f"score {score.score:.3f} now; {samples}, worth {view.effective_count:.2f} today",
     ]
-    lines.extend(f"  {name:<20} {getattr(score, name):.3f}" for name in _COMPONENTS)
-    lines.append(f"  approvals of exactly this that still count: {len(state.grants)}")
+    lines.append("  each from 0 (never) to 1 (always):")
+    lines.extend(f"    {_LABELS[name]:<22} {_good(score, name):.3f}" for name in _COMPONENTS)
+    lines.append(f"  times you said yes to exactly this that still count: {len(state.grants)}")
     if any(state.recent):
         lines.append("  one of the last 3 times was denied, undone or broke a law: it asks")
     if state.last_asked is not None:
         lines.append(f"  last asked {_ago(now, state.last_asked)}")
-    lines.append(f"history, oldest first (high is good): {_sparkline(history)}")
+    lines.append(f"history, oldest first (high is good, u: undone): {_sparkline(history)}")
     return "\n".join(lines)
+
+
+def _good(score: TrustScore, component: str) -> float:
+    """Return a component so that high is good."""
+    value: float = getattr(score, component)
+    return 1 - value if component == "undo_rate" else value
 
 
 def record_line(subject: TrustSubject, view: SubjectView | None, now: datetime) -> str:

@@ -21,6 +21,7 @@ HEAD_BYTES = 8192
 SHOWN_LINES = 200
 """Lines of a preview that is not asked for whole."""
 
+_SMALL_BYTES = 8192
 _MAX_READ_BYTES = 4_000_000
 _MAX_LINE_CHARS = 400
 _MAX_PAIRS = 4_000_000
@@ -69,10 +70,20 @@ def _change_lines(step: PathStep) -> Iterator[str]:
         yield f"new folder {shown}"
     elif step.action == "move":
         yield f"move {display_path(step.source)} to {shown}" + (", replacing it" if os.path.lexists(step.path) else "")
+        yield from _gone_lines(step.path)
     elif step.action == "delete":
         yield f"delete {_described(step.path)}"
+        yield from _gone_lines(step.path)
     else:
         yield from _write_lines(step, shown)
+
+
+def _gone_lines(path: str) -> Iterator[str]:
+    """Yield the lines that go with a small text file."""
+    with place_of(path) as place:
+        kind, status = kind_at(place), status_at(place)
+    if kind == "file" and status and status.st_size <= _SMALL_BYTES:
+        yield from (f"-{visible(line.removesuffix(chr(10)), keep=chr(9))}" for line in _split(_old(path)[1] or ""))
 
 
 def _described(path: str) -> str:

@@ -100,6 +100,9 @@ def assert_trust(console) -> None:
     assert report.startswith(f"fs_write {effect_class}\nscore 0.71")
     assert "1 sample on 1 day" in report
     assert "last asked today" in report
+    assert re.search(r"^ +was not undone +1\.000$", report, re.MULTILINE)
+    assert not [row for row in table if "runtime" in row]
+    assert any(" runtime " in row for row in console.run("trust", "list", "--all").out.splitlines())
     several = console.run("trust", "show", "fs_write")
     assert (several.code, len(several.said)) == (2, 1)
     assert "2 subjects fit" in several.err

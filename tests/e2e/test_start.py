@@ -54,6 +54,31 @@ def test_without_a_key_one_line_names_what_to_set(console) -> None:
     assert (ended.code, ended.out) == (3, "")
     (line,) = ended.said
     assert "ANTHROPIC_API_KEY" in line
+    assert f"{console.home}/config.toml" in line
+    assert "myclaw demo" in line
+
+
+def test_an_option_that_is_not_there_is_named(console) -> None:
+    """Not the word after it, which is misread because of it."""
+    for args in (["--rooot", console.files, "ask", "Hi"], ["ask", "--rooot", "x", "Hi"], ["--rooot=x"]):
+        ended = console.run(*args)
+        assert (ended.code, ended.out) == (2, "")
+        assert "unknown option --rooot" in ended.said[-1]
+    assert "the nearest known is --root" in console.run("--rooot", "x").said[-1]
+
+
+@pytest.mark.parametrize(("command", "verbs"), [("trust", "list, show"), ("audit", "show"), ("policy", "check")])
+def test_a_command_without_its_verb_names_them(console, command: str, verbs: str) -> None:
+    ended = console.run(command)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"myclaw {command}: error: say what to do: " in ended.said[-1]
+    assert verbs in ended.said[-1]
+
+
+def test_a_home_that_would_be_another_one_in_each_folder_is_refused(console) -> None:
+    ended = console.run("trust", "list", MYCLAW_HOME="state")
+    assert (ended.code, ended.err) == (2, "myclaw: MYCLAW_HOME is 'state'; it must be an absolute path\n")
+    assert not (console.person / "state").exists()
 
 
 def test_an_unknown_provider_is_named_in_one_line(console) -> None:

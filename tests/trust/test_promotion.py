@@ -199,6 +199,15 @@ def test_a_denial_elsewhere_of_the_same_kind_slows_and_of_another_kind_does_not(
     assert asked(make, record, clock).promoted
 
 
+def test_what_went_wrong_elsewhere_is_said_of_the_kind(make: SimpleNamespace, clock: FakeClock) -> None:
+    """The folder that is asked about has a clean record of its own."""
+    record = make.Record()
+    practise(make, record, clock, 300)
+    record.add(evolve(make.denied(), subject=("fs_write", "fs_write:~/ws/photos/*")), clock.now())
+    said = "fs_write anywhere: one of the last 3 times was denied, undone or broke a law"
+    assert str(asked(make, record, clock).reason) == said
+
+
 def test_a_destination_never_approved_is_asked_at_any_score(make: SimpleNamespace, clock: FakeClock) -> None:
     record = make.Record()
     practise(make, record, clock, 300)

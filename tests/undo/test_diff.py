@@ -66,8 +66,21 @@ def test_everything_else_is_one_line(bench: Bench) -> None:
         "delete the folder R/sub/deep",
         "new folder R/made",
     ]
-    assert shown(bench, PlannedChange(path="other.txt")) == "delete R/other.txt (4 bytes)"
-    assert "replacing it" in shown(bench, PlannedChange(path="note.txt", moved_from="other.txt"))
+
+
+def test_a_small_text_that_goes_is_shown_and_nothing_else(bench: Bench) -> None:
+    """Deleted, or replaced by a move; a binary or large file only with its size."""
+    (bench.root / "other.txt").write_text("same\n\x1b[2J")
+    assert shown(bench, PlannedChange(path="other.txt")).split("\n") == [
+        "delete R/other.txt (9 bytes)",
+        "-same",
+        "-\\x1b[2J",
+    ]
+    replacing = shown(bench, PlannedChange(path="other.txt", moved_from="note.txt")).split("\n")
+    assert replacing[:2] == ["move R/note.txt to R/other.txt, replacing it", "-same"]
+    for content in (b"\0\xff", b"x\n" * 5000):
+        (bench.root / "other.txt").write_bytes(content)
+        assert shown(bench, PlannedChange(path="other.txt")) == f"delete R/other.txt ({len(content)} bytes)"
 
 
 def test_invisible_characters_are_written_out(bench: Bench) -> None:

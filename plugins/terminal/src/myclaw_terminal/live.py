@@ -18,6 +18,7 @@ from rich.text import Text as RichText
 from myclaw_core.clock import Clock
 from myclaw_core.runtime.channel import Status
 from myclaw_terminal.blocks import BlockSplitter
+from myclaw_terminal.hanging import hanging
 from myclaw_terminal.inert import inert_answer
 from myclaw_terminal.lines import Line, Style, layout
 from myclaw_terminal.region import Region
@@ -106,7 +107,7 @@ class LiveScreen:
     def markdown(self, text: str) -> None:
         """Show a whole Markdown text."""
         self.end_stream()
-        self._above.append(self._render_markdown(inert_answer(text)))
+        self._above.append(self._render_markdown(hanging(inert_answer(text), self._console.width - 2)))
         self._paint()
 
     @contextmanager

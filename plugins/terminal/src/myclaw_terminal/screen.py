@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Protocol, TextIO
 
 from myclaw_core.runtime.channel import Status
+from myclaw_terminal.hanging import hanging
 from myclaw_terminal.inert import inert, inert_answer
 from myclaw_terminal.lines import Line, layout
 
@@ -159,7 +160,11 @@ class DumbScreen(PipeScreen):
 
     def __init__(self, stdout: TextIO) -> None:
         super().__init__(stdout, stdout)
-        self._notes_width = _width(stdout)
+        self._notes_width = self._columns = _width(stdout)
+
+    def markdown(self, text: str) -> None:
+        """Print `text`, its tables no wider than the terminal."""
+        super().markdown(hanging(text, self._columns))
 
     def _write_answer(self, text: str) -> None:
         write(self._answers, inert_answer(text))
