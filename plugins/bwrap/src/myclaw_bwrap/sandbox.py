@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from myclaw_bwrap.probe import BWRAP, problem_of
-from myclaw_bwrap.run import Run
 from myclaw_core.clock import Clock
 from myclaw_core.errors import UnavailableError
 from myclaw_core.sandbox.sandbox import ShellJob, ShellRun
@@ -41,4 +40,6 @@ class Bubblewrap:
         problem = self.missing()
         if problem is not None:
             raise UnavailableError(problem)
+        from myclaw_bwrap.run import Run
+
         return await Run(job, self._clock, self._program).result()

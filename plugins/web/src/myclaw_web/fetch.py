@@ -14,10 +14,11 @@ from myclaw_core.files.visible import visible
 from myclaw_core.runtime.tool import ToolContext
 from myclaw_core.runtime.types import ToolResult
 from myclaw_web.page import Page, is_readable, read_page
-from myclaw_web.wire import Answer, Wire, connected
 
 if TYPE_CHECKING:
     import httpx2
+
+    from myclaw_web.wire import Answer, Wire
 
 __all__ = ["DEFAULT_CHARS", "MAX_CHARS", "MAX_REDIRECTS", "Fetcher"]
 
@@ -56,6 +57,8 @@ class Fetcher:
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
         """Fetch one page and return a window of its text."""
+        from myclaw_web.wire import connected
+
         async with connected() as wire:
             fetched = await self._follow(wire, _parsed(str(args["url"])), context)
         if fetched.moved_to:
