@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from benchmarks.timing import Comparison, Effort, compare
-from benchmarks.world import memory_folder, opened_agent, with_subjects
+from benchmarks.world import folder, opened_agent, with_subjects
 from myclaw_core.agent import Agent
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.types import ExecutionTrace, ToolCall
@@ -24,8 +24,8 @@ async def run(effort: Effort) -> list[Comparison]:
     """Time decisions on three calls with few and with many subjects."""
     rows = []
     for subjects in effort.subjects:
-        with memory_folder() as folder:
-            async with opened_agent(folder / "home") as agent:
+        with folder() as root:
+            async with opened_agent(root / "home") as agent:
                 await with_subjects(agent, subjects)
                 note = agent.home.workspace / _NOTE
                 note.parent.mkdir(parents=True)
@@ -58,12 +58,14 @@ def _decisions(agent: Agent, size: int) -> Callable[[], Any]:
         started_at=agent.clock.now(),
     )
 
-    def decide() -> Any:
+    async def decide() -> None:
         args = {"path": _NOTE}
         if size:
             args["content"] = f"List {next(number)}\n{_LINE * (size // len(_LINE) + 1)}"[:size]
         call = ToolCall(id="1", tool="fs_write" if size else "fs_read", args=args)
-        return agent.services.policy.evaluate(call, trace, trace.sender, trace.autonomy, situation)
+        decision = await agent.services.policy.evaluate(call, trace, trace.sender, trace.autonomy, situation)
+        if decision.verdict == "deny":  # which would be found out early
+            raise RuntimeError(f"the decision that was timed is a denial: {decision.reason}")
 
     return decide
 

@@ -15,8 +15,8 @@ __all__ = ["run"]
 
 async def run(effort: Effort) -> list[Comparison]:
     """Time one trace both ways."""
-    with memory_folder() as folder:
-        async with reading_turn(folder / "home", effort.steps) as (desk, channel):
+    with memory_folder() as root:
+        async with reading_turn(root / "home", effort.steps) as (desk, channel):
             await desk.handle("Read all the notes.")
     (trace,) = channel.ended
     written = dumps(trace)

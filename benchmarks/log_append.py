@@ -31,9 +31,9 @@ async def run(effort: Effort) -> list[Comparison]:
             )
             for index in range(number)
         ]
-        with memory_folder() as folder:
-            async with opened_agent(folder / "home") as agent:
-                with closing(_database(folder / "plain.db")) as plain:
+        with memory_folder() as root:
+            async with opened_agent(root / "home") as agent:
+                with closing(_database(root / "plain.db")) as plain:
                     rows.append(
                         await compare(
                             "log_append",

@@ -38,12 +38,12 @@ class _Recording:
 
 async def run(effort: Effort) -> list[Comparison]:
     """Time whole turns that read files; a line is one step, with its share of opening and closing the turn."""
-    with memory_folder() as folder:
+    with memory_folder() as root:
         numbers = count()
-        recording = await _recorded(folder / "recorded", effort.steps)
+        recording = await _recorded(root / "recorded", effort.steps)
 
         async def turn() -> float:
-            async with reading_turn(folder / f"turn-{next(numbers)}", effort.steps) as (desk, _):
+            async with reading_turn(root / f"turn-{next(numbers)}", effort.steps) as (desk, _):
                 start = perf_counter()
                 await desk.handle("Read all the notes.")
                 return perf_counter() - start
@@ -54,17 +54,17 @@ async def run(effort: Effort) -> list[Comparison]:
                 f"a step of a turn of {effort.steps}",
                 turn,
                 "the same SQLite statements alone",
-                lambda: _replay(recording, folder / f"replay-{next(numbers)}"),
+                lambda: _replay(recording, root / f"replay-{next(numbers)}"),
                 rounds=effort.slow_rounds,
                 calls=effort.steps,
             )
         ]
 
 
-async def _recorded(folder: Path, steps: int) -> _Recording:
+async def _recorded(root: Path, steps: int) -> _Recording:
     recording = _Recording()
     with _statements_into(recording):
-        async with reading_turn(folder, steps) as (desk, _):
+        async with reading_turn(root, steps) as (desk, _):
             recording.begun = len(recording.statements)
             await desk.handle("Read all the notes.")
             ended = len(recording.statements)
@@ -98,13 +98,12 @@ def _note(recording: _Recording, number: int, sql: str) -> None:
         recording.statements.append((number, sql))
 
 
-def _replay(recording: _Recording, folder: Path) -> float:
+def _replay(recording: _Recording, root: Path) -> float:
     """Run the recorded statements on new files; return how long those of the turn took, in seconds."""
-    folder.mkdir()
+    root.mkdir()
     with ExitStack() as stack:
         connections = [
-            stack.enter_context(closing(sqlite3.connect(folder / name, isolation_level=None)))
-            for name in recording.files
+            stack.enter_context(closing(sqlite3.connect(root / name, isolation_level=None))) for name in recording.files
         ]
         asked = [(connections[number], sql) for number, sql in recording.statements]
         _run(asked[: recording.begun])

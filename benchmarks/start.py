@@ -33,8 +33,8 @@ print(*names, sep=",", file=sys.stderr)
 
 async def run(effort: Effort) -> list[Comparison]:
     """Time commands that print little; `policy check` is given no line to judge."""
-    with memory_folder() as folder:
-        environ = os.environ | {"MYCLAW_HOME": str(folder)}
+    with memory_folder() as root:
+        environ = os.environ | {"MYCLAW_HOME": str(root)}
         bare = _program(environ, "-c", "pass")
         rows = []
         for arguments in _COMMANDS:

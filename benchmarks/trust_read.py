@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks.timing import Comparison, Effort, compare, times
-from benchmarks.world import memory_folder, opened_agent, with_subjects
+from benchmarks.world import folder, opened_agent, with_subjects
 
 __all__ = ["run"]
 
@@ -17,8 +17,8 @@ async def run(effort: Effort) -> list[Comparison]:
     """Time the read that the policy makes, with few and with many subjects."""
     rows = []
     for subjects in filter(None, effort.subjects):
-        with memory_folder() as folder:
-            async with opened_agent(folder / "home") as agent:
+        with folder() as root:
+            async with opened_agent(root / "home") as agent:
                 await with_subjects(agent, subjects)
                 known = dict.fromkeys(await agent.book.snapshot(), 1.0)
                 rows.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,22 +17,27 @@ from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 from myclaw_core.trust.types import TraceSignals
 
-__all__ = ["memory_folder", "opened_agent", "reading_turn", "with_subjects"]
+__all__ = ["folder", "memory_folder", "opened_agent", "reading_turn", "with_subjects"]
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a file system in memory: what is made durable there costs nothing
 
 
 @contextmanager
-def memory_folder() -> Iterator[Path]:
-    """Make a folder where waiting for the disk costs nothing, if the machine has such a place."""
-    with TemporaryDirectory(prefix="myclaw-benchmark-", dir=_MEMORY if _MEMORY.is_dir() else None) as name:
+def folder(parent: Path | None = None) -> Iterator[Path]:
+    """Make a folder that goes at the end."""
+    with TemporaryDirectory(prefix="myclaw-benchmark-", dir=parent) as name:
         yield Path(name)
 
 
+def memory_folder() -> AbstractContextManager[Path]:
+    """Make a folder where waiting for the disk costs nothing, if there is such a place; tools may not go there."""
+    return folder(_MEMORY if _MEMORY.is_dir() else None)
+
+
 @asynccontextmanager
-async def opened_agent(folder: Path, replies: Sequence[dict[str, Any]] = ()) -> AsyncIterator[Agent]:
+async def opened_agent(root: Path, replies: Sequence[dict[str, Any]] = ()) -> AsyncIterator[Agent]:
     """Open an agent whose model answers at once with `replies`."""
-    home = Home.at(folder)
+    home = Home.at(root)
     home.root.mkdir(parents=True)
     script = home.root / "script.json"
     script.write_text(json.dumps(list(replies)), encoding="utf-8")
@@ -45,22 +50,22 @@ async def opened_agent(folder: Path, replies: Sequence[dict[str, Any]] = ()) -> 
 
 
 @asynccontextmanager
-async def reading_turn(folder: Path, steps: int) -> AsyncIterator[tuple[SessionDesk, RecordingChannel]]:
-    """Prepare a turn that reads `steps` small files, one after the other."""
+async def reading_turn(root: Path, steps: int) -> AsyncIterator[tuple[SessionDesk, RecordingChannel]]:
+    """Prepare a turn that reads `steps` small files, one after the other; the agent's own files lie below `root`."""
     replies = [calls(("fs_read", {"path": f"note-{number}.md"})) for number in range(steps)]
-    async with opened_agent(folder, [*replies, says("That was all.")]) as agent:
+    with folder() as notes:
         for number in range(steps):
-            (agent.home.workspace / f"note-{number}.md").write_text(f"Note {number}.\n", encoding="utf-8")
-        channel = RecordingChannel(FakeClock())
-        desk = SessionDesk(
-            agent,
-            channel,
-            sender="test:me",
-            roots=agent.standing_roots,
-            cwd=str(agent.home.workspace),
-            level="supervised",
-        )
-        yield desk, channel
+            (notes / f"note-{number}.md").write_text(f"Note {number}.\n", encoding="utf-8")
+        async with opened_agent(root, [*replies, says("That was all.")]) as agent:
+            channel = RecordingChannel(FakeClock())
+            place = str(notes.resolve())
+            yield (
+                SessionDesk(agent, channel, sender="test:me", roots=(place,), cwd=place, level="supervised"),
+                channel,
+            )
+            (trace,) = channel.ended
+            if trace.outcome != "success":
+                raise RuntimeError(f"the turn that was timed ended as {trace.outcome}")
 
 
 async def with_subjects(agent: Agent, number: int) -> None:

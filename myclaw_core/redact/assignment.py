@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal
 
 from myclaw_core.redact.guess import Kind, is_gap, looks_secret
 from myclaw_core.redact.rule import Rule, mask
@@ -40,20 +42,32 @@ _LINE_AFTER = re.compile(r"[ \t]*(?:\r?\n|$)")
 _LOWER_WORD = re.compile(r"[a-z]{6,}")
 _ENV_NAME = re.compile(r"(?:^|[\s;\"'`])[A-Z0-9_]*\Z")
 _LOOK_BACK = 80
+_CACHED_CHARS = 80
 _KEY = re.compile(rf"(?i)(?P<header>(?:proxy-?)?authorization|(?:set-?)?cookie)$|(?:{_NAME})$")
 
 
 def masked_by_name(name: str, value: str) -> str | None:
     """Return the mask for a text that is stored under `name`, or `None` where it is no secret."""
+    match (_known_kind if len(name) <= _CACHED_CHARS else _kind_of_name)(name):
+        case None:
+            return None
+        case "authorization" | "cookie" as header:
+            return mask(header) if _is_header(value) else None
+        case kind:
+            return mask(_KIND) if looks_secret(kind, value, plain=True) else None
+
+
+def _kind_of_name(name: str) -> Kind | Literal["authorization", "cookie"] | None:
+    """Return what kind of secret stands under `name`: a kind, a header, or `None`."""
     match = _KEY.search(name)
     if match is None:
         return None
-    header = match["header"]
-    if header:
-        return mask("authorization" if "auth" in header.lower() else "cookie") if _is_header(value) else None
-    if _NOT_SECRET_BEFORE.search(name[: match.start()]):
-        return None
-    return mask(_KIND) if looks_secret(_kind(match), value, plain=True) else None
+    if match["header"]:
+        return "authorization" if "auth" in match["header"].lower() else "cookie"
+    return None if _NOT_SECRET_BEFORE.search(name[: match.start()]) else _kind(match)
+
+
+_known_kind = lru_cache(maxsize=1024)(_kind_of_name)
 
 
 def _is_header(value: str) -> bool:
