@@ -304,10 +304,29 @@ async def test_without_a_sandbox_plugin_that_is_said(home: Home, clock: FakeCloc
     assert told.what.startswith("no sandbox plugin is on, so no command is run")
 
 
-async def test_without_a_list_of_plugins_none_is_loaded(home: Home, clock: FakeClock) -> None:
-    home.root.mkdir()
-    home.config_file.write_text("[plugins]\ndisabled = 3\n")
+async def test_a_file_that_cannot_be_read_is_told_plainly(home: Home, clock: FakeClock) -> None:
+    def closed(patient: Patient) -> list[Diagnosis]:
+        raise PermissionError(13, "Permission denied", "/home/me/state")
+
+    (told,) = await examine(home, clock, checks=[("keys", closed)])
+    assert (told.check, told.state, told.what) == ("keys", "fail", "/home/me/state: Permission denied")
+
+
+async def test_a_home_that_cannot_be_looked_at_is_told(home: Home, clock: FakeClock, monkeypatch) -> None:
+    def refused(*_args: Any, **_options: Any) -> None:
+        raise PermissionError(13, "Permission denied", str(home.state))
+
+    monkeypatch.setattr("myclaw_core.doctor.patient.load_plugins", refused)
     checks = {each.check: each for each in await examine(home, clock)}
-    assert checks["plugins"].what.startswith("not loaded")
+    assert "Permission denied" in checks["configuration"].what
+    assert checks["plugins"].state == "warn"
     assert "model" not in checks
-    assert checks["keys"].what == "none yet"
+
+
+async def test_a_broken_list_of_plugins_does_not_keep_the_record_from_being_verified(
+    used: Home, clock: FakeClock
+) -> None:
+    used.config_file.write_text("[plugins]\ndisabled = 3\n")
+    checks = {each.check: each for each in await examine(used, clock)}
+    assert checks["configuration"].state == "fail"
+    assert checks["event log"].what.endswith("events, whole")

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.looking import tell_broken
-from myclaw_core.errors import StoreError, UsageError
+from myclaw_core.errors import MyclawError, UsageError
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
@@ -68,7 +68,7 @@ async def _read(log: EventLog, head: Head) -> tuple[Event | None, str]:
     """Return an event and what is wrong with it: the end of a damaged log is what a person looks at first."""
     try:
         return await log.event(head), ""
-    except StoreError as error:
+    except MyclawError as error:
         return None, str(error)
 
 

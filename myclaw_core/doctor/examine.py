@@ -62,6 +62,9 @@ async def examine(
         for name, check in checks:
             try:
                 found.extend(await _findings(check, patient))
+            except OSError as error:
+                what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+                found.append(fail(name, what, "make it yours and readable, for example with 'chown' and 'chmod'"))
             except Exception as error:  # whatever is broken here, the other checks go on
                 what = f"this check failed: {type(error).__name__}: {error}"
                 found.append(fail(name, what, "this is a fault of myclaw; report it with this line"))

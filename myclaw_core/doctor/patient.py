@@ -12,7 +12,7 @@ from myclaw_core.compose import configured_dispatcher, load_plugins
 from myclaw_core.config import Config
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.doctor.sound import damage_of
-from myclaw_core.errors import MyclawError
+from myclaw_core.errors import ConfigError, MyclawError
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
@@ -26,7 +26,7 @@ class Patient:
     """One installation.
 
     Attributes:
-        dispatcher: Calls the plugins; `None` where it is not known which of them are on.
+        dispatcher: Calls the plugins; `None` where the home cannot even be looked at.
         config: The configuration in force; the defaults where the file is not valid.
         config_problem: Why the file is not valid; empty where it is.
         faults: What plugins did wrong so far.
@@ -79,31 +79,29 @@ def record_problem(home: Home, name: str) -> str:
 
 def _configured(home: Home, clock: Clock, faults: list[PluginFault]) -> tuple[Dispatcher | None, Config, str]:
     """Return what calls the plugins; with the defaults where the configuration is not valid."""
+    broken: list[ConfigError] = []
     try:
-        plugins = load_plugins(home)
+        plugins = load_plugins(home, lenient=True)
+        dispatcher, config = configured_dispatcher(home, plugins, clock, faults.append, on_broken=broken.append)
     except (MyclawError, OSError) as error:
         return None, Config(), str(error)
-    try:
-        return *configured_dispatcher(home, plugins, clock, faults.append), ""
-    except MyclawError as error:
-        plain = Home(home.root, home.root / ".no-configuration")
-        return *configured_dispatcher(plain, plugins, clock, faults.append), str(error)
+    return dispatcher, config, "\n".join(map(str, broken))
 
 
 async def _opened(
     home: Home, clock: Clock, dispatcher: Dispatcher | None, config: Config
 ) -> tuple[EventLog | None, str]:
     database = home.state / "events.db"
-    if not database.exists():
-        lost = (home.state / "events.head").exists()
-        return None, f"{database} is gone, and it was there before" if lost else ""
-    if dispatcher is None:
-        return None, "not opened: it is not known which plugin keeps it until the configuration is mended"
-    problem = record_problem(home, "events")
-    if problem:
-        return None, problem
     log = None
     try:
+        if not database.exists():
+            lost = (home.state / "events.head").exists()
+            return None, f"{database} is gone, and it was there before" if lost else ""
+        if dispatcher is None:
+            return None, "not opened: the plugin that keeps it could not be loaded"
+        problem = record_problem(home, "events")
+        if problem:
+            return None, problem
         store = dispatcher.store("events", config.slots.events)
         log = EventLog(store, load_or_create_key(home.keys / "events.key"), clock, anchor=home.state / "events.head")
         await log.open()

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-from myclaw_core.errors import StoreError
+from myclaw_core.errors import MyclawError
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import TraceClosed, TurnStarted
 from myclaw_core.files.visible import visible
@@ -64,7 +64,7 @@ def trace_table(lines: list[TraceLine]) -> str:
 async def _line(log: EventLog, trace_id: str) -> TraceLine:
     try:
         entries = await log.events(trace_id, TurnStarted, TraceClosed)
-    except StoreError:
+    except MyclawError:
         return TraceLine(trace=trace_id, at="", outcome="damaged")
     at, closed = entries[0][0].at if entries else "", False
     found: dict[str, Any] = {}

@@ -15,7 +15,7 @@ __all__ = ["check"]
 def check(patient: Patient) -> Iterator[Diagnosis]:
     """Look at every plugin that is installed, or named and not installed."""
     if patient.dispatcher is None:
-        yield warn("plugins", "not loaded: [plugins] cannot be read", "mend the configuration first")
+        yield warn("plugins", "not loaded: the home cannot be read", "mend the folders first")
         return
     patient.dispatcher.tools()  # what a plugin offers is looked at now
     reports = patient.dispatcher.plugins.reports
