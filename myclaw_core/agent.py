@@ -28,6 +28,7 @@ from myclaw_core.plugins import PluginSet
 from myclaw_core.policy.rates import RATE_KIND
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.failover import provider_names
+from myclaw_core.runtime.interrupted import note_what_is_left
 from myclaw_core.runtime.recovery import recover
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.turn import TurnRunner
@@ -199,6 +200,7 @@ class Agent:
             self._distrust(error)
         services = self.services
         for trace in await recover(self.log, services.gateway, self.clock, services.signals, self._distrust):
+            await note_what_is_left(services, trace)
             self.notices.append(_interrupted(trace))
 
     def _distrust(self, error: MyclawError) -> None:
