@@ -6,9 +6,6 @@ from collections.abc import AsyncIterable, Callable, Iterable, Sequence
 
 from myclaw_core.clock import Clock
 from myclaw_core.doctor.checks import (
-    clock as clock_check,
-)
-from myclaw_core.doctor.checks import (
     configuration,
     databases,
     disk,
@@ -21,6 +18,7 @@ from myclaw_core.doctor.checks import (
     sandbox,
     sqlite,
     terminal,
+    time,
     undo,
 )
 from myclaw_core.doctor.diagnosis import Diagnosis, fail
@@ -38,7 +36,7 @@ CHECKS: Sequence[tuple[str, Check]] = (
     ("folders", folders.check),
     ("keys", keys.check),
     ("disk", disk.check),
-    ("clock", clock_check.check),
+    ("clock", time.check),
     ("configuration", configuration.check),
     ("plugins", plugins.check),
     ("databases", databases.check),
