@@ -61,6 +61,8 @@ class Shells:
         if not roots or (root and not _can_be_bound(root)):
             shown = display_path(root or call.roots[0])
             raise ToolFailure(f"{shown} cannot be opened for a command; open another folder with --root")
+        if root:
+            self.enclosure.require_whole(root)
         return ShellJob(
             command=call.command,
             mode=call.mode,

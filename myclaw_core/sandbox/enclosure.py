@@ -56,28 +56,32 @@ class Enclosure:
 
         These are the system's own (neurons, configuration, installation, scheduler) and files that other programs run
         by themselves, such as the hooks of a git repository.
+        """
+        hidden = self.hidden((root,))
+        found = (*self._own(root), *_run_by_others(root, hidden))
+        shown = (path for path in found if not any(is_beneath(path, other) for other in hidden))
+        return _outermost(path for path in shown if _is_plain(path))
+
+    def require_whole(self, root: str) -> None:
+        """Check that everything a command must not make in the writable `root` can be kept from it.
 
         Raises:
-            ToolFailure: A place that no command may make could be made there: it is absent, or a link leads to it.
+            ToolFailure: Such a place is absent, or a link leads to it, so that nothing could be put over it.
         """
-        own = [*self.own(root), *(path for path in (os.path.realpath(sys.base_prefix),) if _is_inside(path, root))]
-        for path in (*self.forbidden(root), *own):
+        for path in (*self.forbidden(root), *self._own(root)):
             if not _is_plain(path):
                 raise ToolFailure(
                     f"{display_path(root)} cannot be opened for a command as a whole, because {display_path(path)} "
                     "must not come to be that way; open a folder inside it with --root"
                 )
-        hidden = self.hidden((root,))
-        found = (*own, *_run_by_others(root, hidden))
-        return _outermost(path for path in found if not any(is_beneath(path, other) for other in hidden))
 
-    def closed(self, root: str) -> tuple[str, ...]:
-        """Return everything beneath `root` that commands cannot change; a snapshot leaves it out.
+    def closed(self, root: str) -> frozenset[str]:
+        """Return everything beneath `root` that commands cannot change and an undo does not touch."""
+        return frozenset((*self.forbidden(root), *self.hidden((root,)), *self.fixed(root)))
 
-        Raises:
-            ToolFailure: As for `fixed`.
-        """
-        return (*self.hidden((root,)), *self.fixed(root))
+    def _own(self, root: str) -> Sequence[str]:
+        interpreter = os.path.realpath(sys.base_prefix)
+        return (*self.own(root), interpreter) if _is_inside(interpreter, root) else self.own(root)
 
 
 def mounts_beneath(root: str) -> Sequence[str]:

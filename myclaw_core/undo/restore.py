@@ -109,8 +109,7 @@ class _Work:
 
     def restore(self, paths: set[str]) -> Reverted:
         """Restore `paths` and say how that went."""
-        while fresh := self._brought_to_light(paths):
-            paths |= fresh
+        self._open_folders(paths)
         for path in sorted(paths, key=_depth, reverse=True):
             self._each(path, self._take_away)
         for path in sorted(paths, key=_depth):
@@ -130,15 +129,19 @@ class _Work:
             self.whole = False
             self.details.append(Text("not restored: {reason}", {"reason": str(error)}))
 
-    def _brought_to_light(self, paths: set[str]) -> set[str]:
-        """Let the owner into every folder that is worked in; return what else is to be restored in those."""
-        for path in sorted(self._folders(paths), key=_depth):
-            self._each(path, self._open)
-        if not any(self.now[path].sha256 == UNREADABLE for path in paths if path in self.now):
-            return set()
-        self.now = scan(self.root, self.closed, digest_of, self.now) | self.now
-        inside = {path for path in {*self.now, *self.wanted} if path not in paths and _lies_in(path, paths)}
-        return {path for path in inside if self.now.get(path) != self.wanted.get(path)}
+    def _open_folders(self, paths: set[str]) -> None:
+        """Let the owner into every folder that is worked in, and add to `paths` what that brings to light."""
+        seen: set[str] = set()
+        while True:
+            for path in sorted(self._folders(paths), key=_depth):
+                self._each(path, self._open)
+            shut = {path for path in paths if path in self.now and self.now[path].sha256 == UNREADABLE} - seen
+            if not shut:
+                return
+            seen |= shut
+            self.now = scan(self.root, self.closed, digest_of, self.now) | self.now
+            inside = {path for path in {*self.now, *self.wanted} if _lies_in(path, shut)}
+            paths |= {path for path in inside if self.now.get(path) != self.wanted.get(path)}
 
     def _folders(self, paths: Iterable[str]) -> set[str]:
         """Return the folders among `paths` and the folders that hold one of them."""
