@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from attrs import frozen
+from attrs import field, frozen
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import EffectChangedError
@@ -166,7 +166,7 @@ class ToolContext:
     clock: Clock
     cwd: str
     plan: tuple[PlannedChange, ...] = ()
-    network: NetworkAccess = NoNetwork()
+    network: NetworkAccess = field(factory=NoNetwork)
     shell: Callable[[float], Awaitable[ShellRun]] | None = None
 
 
