@@ -12,9 +12,8 @@ from myclaw_core.cli.log import LogLines
 @pytest.fixture
 def lines() -> Iterator[LogLines]:
     """A handler that is taken away again."""
-    handler = LogLines(hold=True)
-    yield handler
-    logging.getLogger().removeHandler(handler)
+    with LogLines(hold=True) as handler:
+        yield handler
 
 
 async def test_lines_go_where_the_screen_is_not_torn_also_from_threads(

@@ -6,7 +6,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     import asyncio
@@ -16,6 +16,8 @@ __all__ = ["LogLines"]
 
 class LogLines(logging.Handler):
     """Prints warnings and errors; while the agent starts they are held back, since its notices say most of them.
+
+    Use it as `with LogLines(hold=…) as lines`: it listens inside the block only.
 
     Args:
         hold: Whether to hold lines back until `unhold`.
@@ -27,7 +29,16 @@ class LogLines(logging.Handler):
         self._told: set[str] = set()
         self._show: Callable[[str], None] = _to_stderr
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __enter__(self) -> Self:
+        """Begin to listen."""
         logging.getLogger().addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop listening."""
+        logging.getLogger().removeHandler(self)
+        self.close()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print the line of a record, or hold it."""

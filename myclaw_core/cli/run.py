@@ -55,10 +55,10 @@ def _line(error: OSError) -> str:
 
 def _dispatch(args: argparse.Namespace) -> int:
     command: str = args.command
-    if command not in _OWN_LOG:
-        from myclaw_core.cli.log import LogLines
-
-        LogLines(hold=command in _QUIET)
     module = import_module(f"myclaw_core.cli.{_MODULES.get(command) or command.partition(' ')[0]}")
-    code: int = module.run(args)
-    return code
+    if command in _OWN_LOG:
+        return int(module.run(args))
+    from myclaw_core.cli.log import LogLines
+
+    with LogLines(hold=command in _QUIET):
+        return int(module.run(args))

@@ -16,6 +16,7 @@ from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
+    from myclaw_core.cli.log import LogLines
     from myclaw_core.desk import SessionDesk
     from myclaw_core.runtime.channel import Channel
 
@@ -28,16 +29,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace) -> int:
-    from myclaw_core.agent import Agent
-    from myclaw_core.cli.json_channel import JsonChannel
     from myclaw_core.cli.log import LogLines
-    from myclaw_core.paths import Home
 
     text = " ".join(args.text) if args.command == "ask" else None
     if text is not None and not text.strip():
         raise UsageError("the message is empty; say what to do")
-    roots = open_roots(args.root)
-    log = LogLines(hold=True)
+    with LogLines(hold=True) as log:
+        return await _talk(args, text, open_roots(args.root), log)
+
+
+async def _talk(args: argparse.Namespace, text: str | None, roots: tuple[str, ...], log: LogLines) -> int:
+    """Run a conversation, or the one message `text`."""
+    from myclaw_core.agent import Agent
+    from myclaw_core.cli.json_channel import JsonChannel
+    from myclaw_core.paths import Home
+
     async with Agent.open(Home.find()) as agent:
         agent.require_model()
         channel = JsonChannel() if text is not None and args.json else agent.channel("terminal")
