@@ -139,8 +139,7 @@ class Agent:
                 raise UnavailableError(f"no model: no plugin offers the provider {wanted!r} that [agent] names; {why}")
         missing = [choice.provider.missing() for choice in models]
         if missing[0] is not None and None not in missing:
-            where = f"or name another provider in {self.home.config_file}; 'myclaw demo' needs none"
-            raise UnavailableError(f"{missing[0]}, {where}")
+            raise UnavailableError(f"{missing[0]} of {self.home.config_file}; 'myclaw demo' needs none")
 
     def channel(self, name: str) -> Channel:
         """Return a channel by name.
