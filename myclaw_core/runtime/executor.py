@@ -23,7 +23,7 @@ from myclaw_core.redact import redact_text
 from myclaw_core.runtime.received import guarded, guarded_in_thread, is_change, received_result
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
-from myclaw_core.runtime.shells import shown_command
+from myclaw_core.runtime.shells import FolderBusyError, alone, shown_command
 from myclaw_core.runtime.storable import masked_args, storable_text
 from myclaw_core.runtime.tool import PlannedChange, ShellArgs, Tool, ToolContext
 from myclaw_core.runtime.types import ActionStep, ToolCall, ToolError, ToolResult, Turn
@@ -120,6 +120,13 @@ class Executor:
             StoreError: The intent could not be recorded; nothing was run.
             asyncio.CancelledError: The turn was cancelled; what the tool did until then is recorded.
         """
+        try:
+            with alone(planned.command if planned else None):
+                return await self._execute(call, step, planned)
+        except FolderBusyError as busy:
+            return await self._end(self._failed(self._services.tools[call.tool], step, busy))
+
+    async def _execute(self, call: ToolCall, step: ActionStep, planned: Planned | None) -> ActionStep:
         tool = self._services.tools[call.tool]
         try:
             changes, undo = await self._prepare(tool, call, step, planned)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 from attrs import frozen
 
 from myclaw_core.errors import ToolFailure, UnavailableError
+from myclaw_core.files.failures import reason_of
 from myclaw_core.files.resolve import display_path, is_beneath
 from myclaw_core.files.visible import visible
 from myclaw_core.policy.shell import ShellCall
@@ -16,10 +19,14 @@ from myclaw_core.sandbox.enclosure import Enclosure
 from myclaw_core.sandbox.sandbox import Sandbox, ShellJob, ShellRun
 from myclaw_core.types.text import Text
 
-__all__ = ["OUTPUT_LIMIT_BYTES", "Shells", "shown_command"]
+__all__ = ["OUTPUT_LIMIT_BYTES", "FolderBusyError", "Shells", "alone", "shown_command"]
 
 OUTPUT_LIMIT_BYTES = 1 << 20
 """Most bytes that a command may print; it is killed then."""
+
+
+class FolderBusyError(ToolFailure):
+    """Raised when another command is changing the same folder."""
 
 
 @frozen
@@ -74,6 +81,35 @@ class Shells:
             timeout_s=timeout_s,
             output_limit_bytes=OUTPUT_LIMIT_BYTES,
         )
+
+
+@contextmanager
+def alone(call: ShellCall | None) -> Iterator[None]:
+    """Keep other commands, also of other processes, from changing the folder or one around or inside it.
+
+    Two at once would be mixed up in each other's undo, and one could exchange folders while the other is enclosed.
+
+    Raises:
+        FolderBusyError: Another command is at it.
+    """
+    root = call.root.real if call and call.root else ""
+    folders = [path for path in (*call.roots, root) if _overlap(path, root)] if call and root else []
+    with ExitStack() as held:
+        for folder in sorted(set(folders)):
+            try:
+                descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                held.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                text = f"another command is changing {display_path(folder)} just now; try again when it has ended"
+                raise FolderBusyError(text, retryable=True) from error
+            except OSError as error:
+                raise FolderBusyError(reason_of(error, folder)) from error
+        yield
+
+
+def _overlap(one: str, other: str) -> bool:
+    return is_beneath(one, other) or is_beneath(other, one)
 
 
 def shown_command(call: ShellCall, irreversible: Text | None) -> str:

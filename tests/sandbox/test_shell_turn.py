@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import os
+import select
 import stat
 from pathlib import Path
 from typing import Any
@@ -187,9 +190,6 @@ async def test_a_command_that_is_cancelled_is_dead_and_can_be_undone(
     open_agent, make_desk, project, clock: FakeClock
 ) -> None:
     """The pipe of the test lies in scratch reach of the command: it says when the change is made."""
-    import asyncio
-    import select
-
     signal_file = project / "started"
     before = tree(project)
     command = "rm -r docs; echo x >started; sleep 1000; echo late >late.md"
@@ -389,3 +389,20 @@ async def test_five_ways_to_delete_are_one_verdict(open_agent, make_desk, projec
 
     assert verdicts == {("approve_required", "reversible_with_cost")}
     assert (project / "docs" / "a.md").exists()
+
+
+async def test_two_commands_never_change_one_folder_at_once(open_agent, make_desk, project, clock: FakeClock) -> None:
+    """The second is refused and can be tried again; this or another process, the folder itself or one around it."""
+    command = shell("rm notes.md", mode="write", root=str(project))
+    async with open_agent([calls(command), says("No."), calls(command), says("Done.")]) as agent:
+        desk = desk_of(make_desk, agent, project)
+        descriptor = os.open(project, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        first = await desk.handle("Remove")
+        os.close(descriptor)
+        second = await desk.handle("Again")
+
+    assert "another command is changing" in first.steps[0].error.message
+    assert first.steps[0].error.retryable
+    assert first.steps[0].undo_id is None
+    assert second.steps[0].state == "done"

@@ -96,7 +96,8 @@ class Run:
             while line := await reader.readline():
                 self._report |= _parsed(line)
                 if self._first is None and "child-pid" in self._report:
-                    self._open(launch, int(self._report["child-pid"]))
+                    with suppress(ProcessLookupError):  # it failed before it came to the gate; its last words say why
+                        self._open(launch, int(self._report["child-pid"]))
         finally:
             self._reported.set()
             transport.close()
