@@ -19,12 +19,9 @@ import pytest
 from myclaw_core.clock import SystemClock
 
 ROOT = Path(__file__).parents[2]
-UV = shutil.which("uv")
 CORE = ("myclaw", "myclaw-defaults", "myclaw-files", "myclaw-scripted", "myclaw-sqlite", "myclaw-terminal")
 RAISE_IN_GATE = '\n\n@hookimpl\ndef myclaw_check() -> None:\n    raise ValueError("no luck")\n'
 RAISE_AT_IMPORT = '\nraise ValueError("no luck")\n'
-
-pytestmark = pytest.mark.skipif(UV is None, reason="uv builds and installs the wheels")
 
 
 def command(*args: str | Path) -> str:

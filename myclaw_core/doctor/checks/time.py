@@ -13,7 +13,7 @@ __all__ = ["check"]
 
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 TOLERANCE = timedelta(minutes=2)
-_TODO = "set the clock, and let the system keep it ('timedatectl set-ntp true')"
+_MEND = "set the clock, and let the system keep it ('timedatectl set-ntp true')"
 
 
 async def check(patient: Patient) -> AsyncIterator[Diagnosis]:
@@ -21,10 +21,10 @@ async def check(patient: Patient) -> AsyncIterator[Diagnosis]:
     now = patient.clock.now()
     newest = await _newest(patient)
     if now < EARLIEST:
-        yield fail("clock", f"it says {now:%Y-%m-%d %H:%M}, which is before myclaw was written", _TODO)
+        yield fail("clock", f"it says {now:%Y-%m-%d %H:%M}, which is before myclaw was written", _MEND)
     elif newest is not None and now < newest - TOLERANCE:
         what = f"it says {now:%Y-%m-%d %H:%M} UTC, and the newest event is of {newest:%Y-%m-%d %H:%M} UTC"
-        yield fail("clock", what, _TODO)
+        yield fail("clock", what, _MEND)
     else:
         yield ok("clock", f"{now:%Y-%m-%d %H:%M} UTC")
 
