@@ -15,7 +15,10 @@ __all__ = ["Page", "is_readable", "read_page"]
 
 _TEXT = re.compile(r"text/.+|application/(?:json|xml|javascript|ecmascript|x-ndjson|yaml|toml|x-yaml)|.+\+(?:json|xml)")
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
-_LOOKS_LIKE_HTML = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+# Possessive, so that a page of comments cannot be read in more than one way.
+_LOOKS_LIKE_HTML = re.compile(
+    r"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 _HEAD_BYTES = 2048
 # The encodings of the web; the other codecs of Python are slow on hostile input, or no encodings of text at all.
