@@ -11,6 +11,7 @@ from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import render
 from myclaw_core.policy.report import explain
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, Turn
@@ -226,7 +227,7 @@ def _ending(step: ActionStep, answer: Approval | None) -> str:
     if answer is not None and answer.verdict == "denied":
         return "you said no"
     answered = f"{answer.verdict} by {answer.decided_by}, " if answer else ""
-    return answered + (visible(step.error.message) if step.error else step.state)
+    return answered + (visible(render(step.error.message)) if step.error else step.state)
 
 
 def _undo_line(line: UndoLine) -> str:

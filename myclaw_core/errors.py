@@ -1,5 +1,9 @@
 """Errors a person can act on: one line that says what, where and what to do."""
 
+from __future__ import annotations
+
+from myclaw_core.types.text import Text, as_text
+
 __all__ = [
     "CodecError",
     "ConfigError",
@@ -19,9 +23,18 @@ class MyclawError(Exception):
 
     Attributes:
         exit_code: What the command line ends with (1 found problems, 2 usage, 3 unavailable).
+        text: The line as a message, to be rendered in the person's language; `str` gives it in English.
     """
 
     exit_code = 1
+
+    def __init__(self, message: Text | str = "") -> None:
+        self.text = as_text(message)
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        """Return the line in English."""
+        return str(self.text)
 
 
 class UsageError(MyclawError):
@@ -77,7 +90,7 @@ class ToolFailure(MyclawError):  # noqa: N818 - an answer to the model, not a fa
         output: What came out before it failed, for the model to read besides the message.
     """
 
-    def __init__(self, message: str, *, retryable: bool = False, output: str = "") -> None:
+    def __init__(self, message: Text | str, *, retryable: bool = False, output: str = "") -> None:
         self.retryable = retryable
         self.output = output
         super().__init__(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from myclaw_core.approval.types import ApprovalCard, Reply
+from myclaw_core.messages import render
 from myclaw_core.runtime.channel import Desk, Status, Submit
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.testing import FakeClock
@@ -88,7 +89,7 @@ def _ending(step: ActionStep) -> str:
     name = step.effect_class
     if step.error is not None:
         check = f" [{decision.via}]" if decision else ""
-        return f"NOT DONE {name}{check}: {step.error.message}"
+        return f"NOT DONE {name}{check}: {render(step.error.message)}"
     if decision is not None and decision.via == "trust_promoted":
         return f"DONE BY ITSELF {name}: {decision.reason}"
     return f"done {name}"

@@ -66,7 +66,7 @@ def _summary(trace: ExecutionTrace) -> dict[str, Any]:
                 "state": step.state,
                 "verdict": step.decision.verdict if step.decision else None,
                 "via": step.decision.via if step.decision else None,
-                "error": step.error.message if step.error else None,
+                "error": str(step.error.message) if step.error else None,
             }
             for step in trace.steps
         ],

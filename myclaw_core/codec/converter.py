@@ -17,6 +17,7 @@ from myclaw_core.codec import scalars
 from myclaw_core.codec.problems import Problem, Problems, check_json, kind_of, step
 from myclaw_core.codec.version import UNKNOWN_FIELDS
 from myclaw_core.errors import CodecError
+from myclaw_core.types.text import Text
 
 __all__ = ["from_json", "to_json"]
 
@@ -109,22 +110,28 @@ def _literal_hook(cls: Any, _: Converter) -> Hook:
 
 
 def _union_hook(cls: Any, made: Converter) -> Hook:
-    """Structure `X | None`, or a union of single values by the type the value has."""
+    """Structure `X | None`, or a union of single values and at most one class by the type the value has."""
     members = get_args(cls)
     some = tuple(member for member in members if member is not type(None))
     if len(some) == 1:
         hook = made.get_structure_hook(some[0])
         return lambda value, _: None if value is None else hook(value, some[0])
-    unsupported = set(members) - {str, bool, int, float, type(None)}
-    if unsupported:
+    classes = [member for member in members if attrs.has(member)]
+    if len(classes) > 1 or not set(members) <= {str, bool, int, float, type(None), *classes}:
         raise TypeError(f"the codec does not know how to tell the members of {cls} apart")
 
     def structure(value: Any, _: Any) -> Any:
+        if classes and isinstance(value, dict):
+            return made.structure(value, classes[0])
         if type(value) not in members:
-            raise Problems(("", f"expected {' or '.join(kind_of(t()) for t in members)}, got {kind_of(value)}"))
+            raise Problems(("", f"expected {' or '.join(_kind(member) for member in members)}, got {kind_of(value)}"))
         return _SCALARS[type(value)](value, type(value))
 
     return structure
+
+
+def _kind(cls: Any) -> str:
+    return "an object" if attrs.has(cls) else kind_of(cls())
 
 
 def _list_hook(cls: Any, made: Converter) -> Hook:
@@ -197,7 +204,10 @@ def _object(value: Any) -> dict[Any, Any]:
 
 
 def _class_hook(cls: Any, made: Converter) -> Hook:
-    """Structure an attrs class by its fields; unknown ones are kept where it has `unknown_fields`, else refused."""
+    """Structure an attrs class by its fields; unknown ones are kept where it has `unknown_fields`, else refused.
+
+    A message may also be given as plain words.
+    """
     fields = [
         (field.name, made.get_structure_hook(field.type), field.type, field.default is attrs.NOTHING)
         for field in attrs.fields(attrs.resolve_types(cls))
@@ -207,6 +217,8 @@ def _class_hook(cls: Any, made: Converter) -> Hook:
     keeps = attrs.fields_dict(cls).get(UNKNOWN_FIELDS) is not None
 
     def structure(value: Any, _: Any) -> Any:
+        if cls is Text and isinstance(value, str):
+            return Text(scalars.to_str(value))
         _object(value)
         found: list[Problem] = []
         given: dict[str, Any] = {}

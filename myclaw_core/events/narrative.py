@@ -24,6 +24,7 @@ from myclaw_core.events.types import (
     UndoApplied,
 )
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import render
 
 __all__ = ["event_lines", "narrate"]
 
@@ -115,7 +116,7 @@ def _(event: StepIntended) -> list[str]:
 def _(event: StepEnded) -> list[str]:
     step = event.step
     if step.error is not None:
-        return [f"step {step.index} {step.tool_name}: {step.error.kind}, {step.error.message}"]
+        return [f"step {step.index} {step.tool_name}: {step.error.kind}, {render(step.error.message)}"]
     text = step.exec_result.text if step.exec_result else ""
     return [f"step {step.index} {step.tool_name}: {step.state} in {step.wall_time_ms} ms", _short(text)]
 

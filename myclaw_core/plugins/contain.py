@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from myclaw_core.clock import Clock, SystemClock
+from myclaw_core.types.text import Text, as_text
 
 __all__ = ["PluginError", "contained", "contained_await", "one_line", "printable"]
 
@@ -28,12 +29,18 @@ class PluginError(Exception):
     """Raised when a plugin did what it must not; the text is one line without the plugin's name.
 
     Attributes:
+        text: The line as a message.
         hint: What to do about it.
     """
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: Text | str, hint: str = "") -> None:
+        self.text = as_text(message)
         self.hint = hint
         super().__init__(message)
+
+    def __str__(self) -> str:
+        """Return the line in English."""
+        return str(self.text)
 
 
 class _OverrunError(BaseException):

@@ -185,7 +185,7 @@ class StepRunner:
         return item.error
 
     def _observe(self, call: ToolCall, step: ActionStep) -> str | None:
-        result: Any = [step.error and step.error.message, step.exec_result and step.exec_result.text]
+        result: Any = [step.error and str(step.error.message), step.exec_result and step.exec_result.text]
         return self._loops.observe(f"{call.tool}:{step.args_digest}", digest_of(result), failed=step.error is not None)
 
     def _step(
@@ -262,7 +262,7 @@ def _tool_message(call: ToolCall, step: ActionStep) -> Message:
     if step.error is None and step.decision is not None:
         text = f"dry run: judged as {step.decision.verdict}, not executed; go on as if it had been done"
         return Message(role="tool", text=text, tool_call_id=call.id)
-    message = "\n".join(filter(None, (step.error.message if step.error else "it did not run", output)))
+    message = "\n".join(filter(None, (str(step.error.message) if step.error else "it did not run", output)))
     outside = step.error is not None and step.error.kind not in {"validation", "denied"}
     text = outside_block(call.tool, message) if outside else message
     return Message(role="tool", text=text, tool_call_id=call.id, outside=outside, is_error=True)

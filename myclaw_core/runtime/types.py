@@ -13,6 +13,7 @@ from myclaw_core.approval.types import Approval
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.types.effect import Autonomy, Effect, EffectKind
+from myclaw_core.types.text import Text, as_text
 
 __all__ = [
     "ActionStep",
@@ -67,12 +68,12 @@ class ToolError:
     """Why a step has no result.
 
     Attributes:
-        message: One line.
+        message: One line; the model reads it in English.
         retryable: Whether the same call may succeed later.
     """
 
     kind: ToolErrorKind
-    message: str
+    message: Text = field(converter=as_text)
     retryable: bool = False
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 

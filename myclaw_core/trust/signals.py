@@ -105,7 +105,7 @@ def _ran(step: ActionStep, trace: ExecutionTrace) -> bool:
         return False
     if step.error is not None and step.error.kind in _NOT_RUN:
         return False
-    cancelled = step.error is None or step.error.message == "cancelled"
+    cancelled = step.error is None or str(step.error.message) == "cancelled"
     return not (trace.outcome == "abandoned" and step.exec_result is None and cancelled)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Union
 
 from attrs import field, frozen
 
-__all__ = ["Text", "TextValue"]
+__all__ = ["Text", "TextValue", "as_text"]
 
-TextValue = str | int | float
+TextValue = Union[str, int, float, "Text"]
 
 
 @frozen
@@ -18,7 +18,7 @@ class Text:
 
     Attributes:
         msgid: The English sentence; also the key of its translations.
-        params: The values for its places, never translated.
+        params: The values for its places, as they are; another message among them is rendered, too.
     """
 
     msgid: str
@@ -28,6 +28,11 @@ class Text:
     def __str__(self) -> str:
         """Return the English sentence."""
         return self.msgid.format_map(_Gaps(self.params)) if self.params else self.msgid
+
+
+def as_text(message: Text | str) -> Text:
+    """Return a message as it is, and other words as one that has no translation of its own."""
+    return message if isinstance(message, Text) else Text(message)
 
 
 class _Gaps(dict[str, TextValue]):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 from uuid import UUID
 
+from myclaw_core.messages import render
 from myclaw_core.policy.types import Evidence, PolicyDecision
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Outcome, Usage
 from myclaw_core.types.effect import worst_effect
@@ -48,7 +49,7 @@ def _step_line(step: ActionStep, refused: Collection[UUID], undo: str) -> Line:
         return _said("not done", f"{_named(step)} – you said no", "bad")
     if step.error is not None:
         verb = "not done" if step.error.kind in ("denied", "validation") else "failed"
-        return _said(verb, f"{_named(step)} – {inert(step.error.message)}", "bad")
+        return _said(verb, f"{_named(step)} – {inert(render(step.error.message))}", "bad")
     if step.state == "intent":
         return _said("outcome unknown", f"{_named(step)} ({_undo(step, undo)})", "bad")
     if step.state != "done":

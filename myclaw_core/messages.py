@@ -1,0 +1,116 @@
+"""What people read, in their language: `_` renders a message now, `N_` keeps it for where it is shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from gettext import GNUTranslations, find
+from pathlib import Path
+
+from myclaw_core.types.text import Text, TextValue
+
+__all__ = ["N_", "_", "add_catalogues", "n_", "render", "use_language"]
+
+_VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+_folders: dict[str, Path] = {"myclaw_core": Path(__file__).parent / "locale"}
+"""Where the catalogues of each domain lie; a domain is named like the package it belongs to."""
+_languages: list[tuple[str, ...]] = []
+_catalogues: dict[str, GNUTranslations | None] = {}
+
+
+def N_(msgid: str, /, **params: TextValue) -> Text:  # noqa: N802 - the name gettext gives it
+    """Return a message to be stored or raised, and rendered later.
+
+    Args:
+        msgid: The English sentence with `{name}` places.
+        params: A value for each place; another message is rendered with it.
+    """
+    return Text(msgid, params)
+
+
+def _(msgid: str, /, **params: TextValue) -> str:
+    """Return a message in the language of the person; takes what `N_` takes. Only inside functions: it renders now."""
+    return render(Text(msgid, params))
+
+
+def n_(one: str, many: str, /, n: int, **params: TextValue) -> str:
+    """Return the form of a message that fits a number, in the language of the person.
+
+    Args:
+        one: The English sentence for one; `many` the one for other numbers.
+        n: The number, also the value of a place `{n}`.
+        params: The values of the other places.
+    """
+    for catalogue in _chosen():
+        found = catalogue.ngettext(one, many, n)
+        if found not in (one, many):
+            return _filled(found, {"n": n, **params})
+    return _filled(one if n == 1 else many, {"n": n, **params})
+
+
+def render(message: Text | BaseException | str) -> str:
+    """Return a message in the language of the person; what has no translation stays English.
+
+    Args:
+        message: A message, an error that carries one as `text`, or plain words.
+    """
+    if isinstance(message, BaseException):
+        message = getattr(message, "text", None) or str(message)
+    if isinstance(message, str):
+        message = Text(message)
+    for catalogue in _chosen():
+        found = catalogue.gettext(message.msgid) if message.msgid else ""
+        if found != message.msgid:
+            return _filled(found, message.params)
+    return _filled(message.msgid, message.params)
+
+
+def use_language(language: str) -> None:
+    """Choose the language of all messages from now on, such as `it`; empty takes that of the environment."""
+    _languages[:] = [_wanted(language)]
+    _catalogues.clear()
+
+
+def add_catalogues(package: str, folder: Path) -> None:
+    """Let a distribution bring its translations.
+
+    Args:
+        package: Its package; the catalogues are `<folder>/<language>/LC_MESSAGES/<package>.mo`.
+    """
+    _folders[package] = folder
+    _catalogues.pop(package, None)
+
+
+def _filled(sentence: str, params: Mapping[str, TextValue]) -> str:
+    rendered = {key: render(value) if isinstance(value, Text) else value for key, value in params.items()}
+    return str(Text(sentence, rendered))
+
+
+def _wanted(language: str) -> tuple[str, ...]:
+    given = language or next(filter(None, map(os.environ.get, _VARIABLES)), "")
+    wanted = tuple(one.partition(".")[0] for one in given.split(":") if one)
+    return () if not wanted or wanted[0].startswith(("C", "POSIX", "en")) else wanted
+
+
+def _chosen() -> Iterable[GNUTranslations]:
+    """Return the catalogues to ask, that of the core first; none where English is spoken."""
+    if not _languages:
+        _languages.append(_wanted(""))
+    wanted = _languages[0]
+    return [found for domain in tuple(_folders) if (found := _catalogue(domain, wanted))] if wanted else ()
+
+
+def _catalogue(domain: str, wanted: tuple[str, ...]) -> GNUTranslations | None:
+    if domain not in _catalogues:
+        path = find(domain, str(_folders[domain]), wanted)
+        _catalogues[domain] = _opened(path) if path else None
+    return _catalogues[domain]
+
+
+def _opened(path: str) -> GNUTranslations | None:
+    """Read a compiled catalogue; one that is damaged is as good as none."""
+    try:
+        with Path(path).open("rb") as file:
+            return GNUTranslations(file)
+    except Exception:
+        return None
