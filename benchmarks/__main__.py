@@ -14,7 +14,7 @@ from benchmarks.timing import Comparison, Effort, Timing
 
 __all__ = ["NAMES", "main"]
 
-NAMES = ("start", "decision", "trust_read", "loop", "log_append", "redaction", "documents")
+NAMES = ("start", "decision", "cedar", "trust_read", "loop", "log_append", "redaction", "documents")
 _QUICK = Effort(rounds=2, slow_rounds=1, subjects=(0, 3), steps=2)
 _COLUMNS = ("what", "floor", "× floor, median", "× floor, min", "median µs", "min µs", "p99 µs", "floor median µs")
 

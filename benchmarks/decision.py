@@ -13,7 +13,7 @@ from myclaw_core.agent import Agent
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.types import ExecutionTrace, ToolCall
 
-__all__ = ["run"]
+__all__ = ["decisions", "run"]
 
 _LINE = "Bread, milk, apples and whatever looks good; the shop by the river closes at seven.\n"
 _NOTE = "notes/list.md"
@@ -35,7 +35,7 @@ async def run(effort: Effort) -> list[Comparison]:
                     await compare(
                         "decision",
                         f"{what}, {subjects:,} subjects",
-                        _decisions(agent, size),
+                        decisions(agent, size),
                         "an lstat of each folder and a look-up",
                         floor,
                         rounds=effort.rounds,
@@ -45,7 +45,7 @@ async def run(effort: Effort) -> list[Comparison]:
     return rows
 
 
-def _decisions(agent: Agent, size: int) -> Callable[[], Any]:
+def decisions(agent: Agent, size: int) -> Callable[[], Any]:
     """Return what judges one call; each writes a text of its own, so that no decision profits from another."""
     number = count()
     situation = Situation(roots=agent.standing_roots, cwd=str(agent.home.workspace), typed_text=f"Look after {_NOTE}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 Main = Callable[[list[str]], int]
-NAMES = ("start", "decision", "trust_read", "loop", "log_append", "redaction", "documents")
+NAMES = ("start", "decision", "cedar", "trust_read", "loop", "log_append", "redaction", "documents")
 
 
 @pytest.fixture
