@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from myclaw_core.runtime.model import ModelError
+from myclaw_core.types.text import Text
 
 __all__ = ["CallSite", "is_web_address", "short_line"]
 
@@ -49,10 +50,10 @@ class CallSite:
 
     provider: str
     url: str
-    url_name: str
+    url_name: Text | str
     model: str
     key_name: str
-    reach: str
+    reach: Text
     timeout_s: float
 
     def refused(self, status: int, message: str, wait_s: float | None = None) -> ModelError:

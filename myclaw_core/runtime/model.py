@@ -9,6 +9,7 @@ from attrs import frozen
 
 from myclaw_core.errors import MyclawError
 from myclaw_core.runtime.types import Message, StopReason, Usage
+from myclaw_core.types.text import Text
 
 __all__ = ["ModelError", "ModelProvider", "ModelReply", "ModelRequest", "ToolSpec"]
 
@@ -67,7 +68,7 @@ class ModelError(MyclawError):
 
     def __init__(
         self,
-        message: str,
+        message: Text | str,
         kind: Literal["auth", "rate", "request", "unreachable", "overloaded", "timeout", "connection", "malformed"],
     ) -> None:
         self.kind = kind
@@ -86,7 +87,7 @@ class ModelProvider(Protocol):
     free: bool
     """Whether calls cost nothing (a local or scripted model); otherwise the price table must know the model."""
 
-    def missing(self) -> str | None:
+    def missing(self) -> Text | None:
         """Return one line on what to set or install, or `None` when calls can be made."""
         ...
 

@@ -385,7 +385,7 @@ async def test_close_may_be_called_twice_and_a_later_call_connects_again(
     ],
 )
 def test_what_is_missing_is_said_in_one_line(environ: dict[str, str], line: str | None) -> None:
-    assert AnthropicProvider(clock=FakeClock(), environ=environ).missing() == line
+    assert str(AnthropicProvider(clock=FakeClock(), environ=environ).missing()) == str(line)
 
 
 async def test_a_call_without_a_key_says_what_is_missing(ask: Ask) -> None:

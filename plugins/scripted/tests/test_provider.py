@@ -98,7 +98,7 @@ async def test_a_file_is_read_at_first_use(tmp_path: Path) -> None:
     """The provider may be made before the file is there."""
     path = tmp_path / "script.json"
     provider = ScriptedProvider.from_file(str(path))
-    assert "cannot be read" in (provider.missing() or "")
+    assert "cannot be read" in str(provider.missing())
     path.write_text(json.dumps([{"text": "from a file"}]), encoding="utf-8")
 
     assert provider.missing() is None
@@ -108,7 +108,7 @@ async def test_a_file_is_read_at_first_use(tmp_path: Path) -> None:
 async def test_without_a_file_one_line_says_what_to_set() -> None:
     provider = ScriptedProvider.from_file("")
 
-    assert provider.missing() == (
+    assert str(provider.missing()) == (
         "no script for the model provider 'scripted': set file in [scripted], or another provider in [agent]"
     )
     with pytest.raises(ModelError, match="no script for the model provider"):
@@ -143,4 +143,4 @@ async def test_hook_myclaw_models_reads_a_relative_path_beside_the_configuration
 def test_hook_myclaw_models_without_a_file_offers_a_provider_that_says_what_is_missing(tmp_path: Path) -> None:
     [provider] = plugin.myclaw_models(host(Home.at(tmp_path), ""))
 
-    assert "set file in [scripted]" in (provider.missing() or "")
+    assert "set file in [scripted]" in str(provider.missing())

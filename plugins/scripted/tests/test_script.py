@@ -113,5 +113,5 @@ def test_any_json_is_either_read_or_refused_in_one_line(tmp_path_factory: pytest
 
     problem = ScriptedProvider.from_file(path).missing()
 
-    assert problem is None or problem.startswith(f"script {path}: ")
-    assert "\n" not in (problem or "")
+    assert problem is None or str(problem).startswith(f"script {path}: ")
+    assert "\n" not in str(problem)

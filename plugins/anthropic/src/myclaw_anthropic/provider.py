@@ -8,8 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.clock import Clock
+from myclaw_core.messages import N_
 from myclaw_core.runtime.callsite import CallSite, is_web_address
 from myclaw_core.runtime.model import ModelError, ModelReply, ModelRequest
+from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -53,15 +55,19 @@ class AnthropicProvider:
         self._environ = os.environ if environ is None else environ
         self._client: AsyncAnthropic | None = None
 
-    def missing(self) -> str | None:
+    def missing(self) -> Text | None:
         """Return one line on the key or the base URL, or `None` when calls can be made."""
         name, key = self._key()
         if not key:
-            return f"no key for the model provider 'anthropic': set {name}, or another provider in [agent]"
+            return N_(
+                "no key for the model provider 'anthropic': set {name}, or another provider in [agent]", name=name
+            )
         if not (key.isascii() and key.isprintable()) or " " in key:
-            return f"{name} holds something that cannot be a key: copy it again, without spaces or line breaks"
+            return N_(
+                "{name} holds something that cannot be a key: copy it again, without spaces or line breaks", name=name
+            )
         if not is_web_address(self._url):
-            return f"{_URL_NAME} is not a web address: begin it with http:// or https://, or unset it"
+            return N_("{name} is not a web address: begin it with http:// or https://, or unset it", name=_URL_NAME)
         return None
 
     async def complete(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
@@ -127,7 +133,7 @@ class AnthropicProvider:
             url_name=_URL_NAME,
             model=model,
             key_name=self._key()[0],
-            reach=f"check the network and {_URL_NAME}",
+            reach=N_("check the network and {name}", name=_URL_NAME),
             timeout_s=self._timeout_s,
         )
 

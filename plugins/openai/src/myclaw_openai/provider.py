@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from myclaw_core.clock import Clock
+from myclaw_core.messages import N_
 from myclaw_core.runtime.callsite import CallSite, is_web_address
 from myclaw_core.runtime.model import ModelError, ModelReply, ModelRequest
+from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["OpenAIProvider"]
 
 _KEY_NAME = "OPENAI_API_KEY"
-_URL_NAME = "base_url in [openai]"
 _CONNECT_TIMEOUT_S = 10.0
 _MAX_COMPLETION_TOKENS_HOST = "api.openai.com"
 """Where newer models refuse `max_tokens`, the name that all other servers know."""
@@ -61,18 +62,22 @@ class OpenAIProvider:
         self._environ = os.environ if environ is None else environ
         self._client: AsyncClient | None = None
 
-    def missing(self) -> str | None:
+    def missing(self) -> Text | None:
         """Return one line on the base URL or the key, or `None` when calls can be made."""
         if not is_web_address(self._url):
-            return f"{_URL_NAME} is not a web address: begin it with http:// or https://"
+            return N_("base_url in [openai] is not a web address: begin it with http:// or https://")
         key = self._key
         if not key and not self._is_local:
-            return (
-                f"no key for the model provider 'openai': set {_KEY_NAME} (any text where the server wants none),"
-                " or another provider in [agent]"
+            return N_(
+                "no key for the model provider 'openai': set {name} (any text where the server wants none),"
+                " or another provider in [agent]",
+                name=_KEY_NAME,
             )
         if not (key.isascii() and (key.isprintable() or not key)) or " " in key:
-            return f"{_KEY_NAME} holds something that cannot be a key: copy it again, without spaces or line breaks"
+            return N_(
+                "{name} holds something that cannot be a key: copy it again, without spaces or line breaks",
+                name=_KEY_NAME,
+            )
         return None
 
     async def complete(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
@@ -119,14 +124,15 @@ class OpenAIProvider:
         return f"call_{self._clock.new_id().hex}"
 
     def _site(self, model: str) -> CallSite:
-        reach = f"start the server there or check {_URL_NAME}"
+        here = N_("start the server there or check base_url in [openai]")
+        elsewhere = N_("check the network and base_url in [openai]")
         return CallSite(
             provider=self.name,
             url=self._url,
-            url_name=_URL_NAME,
+            url_name=N_("base_url in [openai]"),
             model=model,
             key_name=_KEY_NAME,
-            reach=reach if self._is_local else f"check the network and {_URL_NAME}",
+            reach=here if self._is_local else elsewhere,
             timeout_s=self._timeout_s,
         )
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Self
 
+from myclaw_core.messages import N_
 from myclaw_core.runtime.model import ModelError, ModelReply, ModelRequest
 from myclaw_core.runtime.types import Message, ToolCall
+from myclaw_core.types.text import Text
 from myclaw_scripted.script import ScriptedReply, load_script
 
 __all__ = ["ScriptedProvider"]
@@ -20,13 +22,13 @@ class ScriptedProvider:
 
     Args:
         replies: What to play.
-        path: The script's file, for error lines; empty where there is none.
+        path: The script's file, for error lines.
     """
 
     name = "scripted"
     free = True
 
-    def __init__(self, replies: Sequence[ScriptedReply], *, path: str = "") -> None:
+    def __init__(self, replies: Sequence[ScriptedReply], *, path: str = "in memory") -> None:
         self._replies: Sequence[ScriptedReply] | None = replies
         self._path = path
         self._played = 0
@@ -39,14 +41,16 @@ class ScriptedProvider:
         provider._replies = None
         return provider
 
-    def missing(self) -> str | None:
+    def missing(self) -> Text | None:
         """Return one line on the script's file, or `None` when it can be played."""
         if self._replies is None and not self._path:
-            return "no script for the model provider 'scripted': set file in [scripted], or another provider in [agent]"
+            return N_(
+                "no script for the model provider 'scripted': set file in [scripted], or another provider in [agent]"
+            )
         try:
             self._script()
         except ModelError as error:
-            return str(error)
+            return error.text
         return None
 
     async def complete(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
@@ -77,14 +81,21 @@ class ScriptedProvider:
 
     def _next(self, request: ModelRequest) -> ScriptedReply:
         script = self._script()
-        where = f"the script {self._path}".rstrip()
         if self._played >= len(script):
-            line = f"{where} has no reply left after {len(script)}; add one, or ask less"
+            line = N_(
+                "the script {path} has no reply left after {n}; add one, or ask less", path=self._path, n=len(script)
+            )
             raise ModelError(line, "malformed")
         reply = script[self._played]
         last = request.messages[-1].text if request.messages else ""
         if reply.expect not in last:
-            line = f"{where}, entry {self._played + 1}, expects {reply.expect!r} in the last message: {_short(last)!r}"
+            line = N_(
+                "the script {path}, entry {n}, expects {wanted} in the last message: {found}",
+                path=self._path,
+                n=self._played + 1,
+                wanted=repr(reply.expect),
+                found=repr(_short(last)),
+            )
             raise ModelError(line, "malformed")
         self._played += 1
         return reply

@@ -9,9 +9,12 @@ from typing import Any, cast, get_args
 
 from attrs import field, frozen
 
+from myclaw_core.errors import UsageError
+from myclaw_core.messages import N_
 from myclaw_core.runtime.model import ModelError
 from myclaw_core.runtime.types import StopReason, Usage
 from myclaw_core.types.canonical import canonical_json
+from myclaw_core.types.text import Text
 
 __all__ = ["ScriptedCall", "ScriptedReply", "load_script"]
 
@@ -51,77 +54,92 @@ def load_script(path: str) -> tuple[ScriptedReply, ...]:
         ModelError: The file cannot be read or is not a script; says at which line or entry, and what.
     """
     try:
-        replies = _list(json.loads(Path(path).read_text(encoding="utf-8")), "the file")
-        return tuple(_reply(reply, f"entry {number}") for number, reply in enumerate(replies, 1))
+        replies = _list(json.loads(Path(path).read_text(encoding="utf-8")), N_("the file"))
+        return tuple(_reply(reply, N_("entry {n}", n=number)) for number, reply in enumerate(replies, 1))
     except OSError as error:
-        problem = f"cannot be read: {error.strerror}; check file in [scripted]"
+        problem = N_("cannot be read: {reason}; check file in [scripted]", reason=str(error.strerror))
     except UnicodeDecodeError as error:
-        problem = f"byte {error.start} is not UTF-8 text"
+        problem = N_("byte {n} is not UTF-8 text", n=error.start)
     except json.JSONDecodeError as error:
-        problem = f"line {error.lineno} is not JSON: {error.msg}"
+        problem = N_("line {n} is not JSON: {reason}", n=error.lineno, reason=error.msg)
     except RecursionError:
-        problem = "the file is nested too deeply"
+        problem = N_("the file is nested too deeply")
+    except UsageError as error:
+        problem = error.text
     except ValueError as error:
-        problem = str(error)
-    raise ModelError(f"script {path}: {problem}", "malformed")
+        problem = Text(str(error))
+    raise ModelError(N_("script {path}: {problem}", path=path, problem=problem), "malformed")
 
 
-def _reply(value: object, where: str) -> ScriptedReply:
+def _reply(value: object, where: Text) -> ScriptedReply:
     reply = _object(value, where, _REPLY_KEYS)
-    calls = _list(reply.get("tool_calls", []), f"{where}, tool_calls")
+    calls = _list(reply.get("tool_calls", []), _in(where, "tool_calls"))
     return ScriptedReply(
-        text=_text(reply.get("text", ""), f"{where}, text"),
-        tool_calls=tuple(_call(call, f"{where}, call {number}") for number, call in enumerate(calls, 1)),
+        text=_text(reply.get("text", ""), _in(where, "text")),
+        tool_calls=tuple(
+            _call(call, N_("{entry}, call {n}", entry=where, n=number)) for number, call in enumerate(calls, 1)
+        ),
         stop_reason=_stop_reason(reply.get("stop_reason"), where),
-        usage=_usage(reply.get("usage", {}), f"{where}, usage"),
-        expect=_text(reply.get("expect", ""), f"{where}, expect"),
+        usage=_usage(reply.get("usage", {}), _in(where, "usage")),
+        expect=_text(reply.get("expect", ""), _in(where, "expect")),
     )
 
 
-def _call(value: object, where: str) -> ScriptedCall:
+def _call(value: object, where: Text) -> ScriptedCall:
     call = _object(value, where, _CALL_KEYS)
-    tool = _text(call.get("tool", ""), f"{where}, tool")
+    tool = _text(call.get("tool", ""), _in(where, "tool"))
     if not tool:
-        raise ValueError(f"{where}: names no tool")
-    args = _object(call.get("args", {}), f"{where}, args")
+        raise UsageError(N_("{where}: names no tool", where=where))
+    in_args = _in(where, "args")
+    args = _object(call.get("args", {}), in_args)
     try:
         canonical_json(args)
     except ValueError as error:
-        raise ValueError(f"{where}, args: {error}") from error
+        raise UsageError(N_("{where}: {problem}", where=in_args, problem=str(error))) from error
     return ScriptedCall(tool=tool, args=args)
 
 
-def _stop_reason(value: object, where: str) -> StopReason | None:
+def _stop_reason(value: object, where: Text) -> StopReason | None:
     if value is not None and value not in get_args(StopReason):
-        raise ValueError(f"{where}: unknown stop_reason {value!r}; known are {', '.join(get_args(StopReason))}")
+        known = ", ".join(get_args(StopReason))
+        raise UsageError(
+            N_("{where}: unknown stop_reason {value}; known are {known}", where=where, value=repr(value), known=known)
+        )
     return cast("StopReason | None", value)
 
 
-def _usage(value: object, where: str) -> Usage:
+def _usage(value: object, where: Text) -> Usage:
     counts = _object(value, where, _USAGE_KEYS)
     for key, count in counts.items():
         if type(count) is not int or count < 0:
-            raise ValueError(f"{where}: {key} must be a whole number of at least 0")
+            raise UsageError(N_("{where}: {key} must be a whole number of at least 0", where=where, key=key))
     return Usage(**counts)
 
 
-def _object(value: object, where: str, keys: Sequence[str] | None = None) -> dict[str, Any]:
+def _object(value: object, where: Text, keys: Sequence[str] | None = None) -> dict[str, Any]:
     """Return `value` as an object with no keys but `keys`; with any where that is `None`."""
     if not isinstance(value, dict):
-        raise ValueError(f"{where}: must be an object")  # noqa: TRY004
+        raise UsageError(N_("{where}: must be an object", where=where))
     unknown = sorted(set(value) - set(keys)) if keys is not None else []
     if unknown:
-        raise ValueError(f"{where}: unknown key {unknown[0]!r}; known are {', '.join(keys or ())}")
+        known = ", ".join(keys or ())
+        raise UsageError(
+            N_("{where}: unknown key {key}; known are {known}", where=where, key=repr(unknown[0]), known=known)
+        )
     return value
 
 
-def _list(value: object, where: str) -> list[object]:
+def _list(value: object, where: Text) -> list[object]:
     if not isinstance(value, list):
-        raise ValueError(f"{where}: must be a list")  # noqa: TRY004
+        raise UsageError(N_("{where}: must be a list", where=where))
     return value
 
 
-def _text(value: object, where: str) -> str:
+def _text(value: object, where: Text) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{where}: must be a text")  # noqa: TRY004
+        raise UsageError(N_("{where}: must be a text", where=where))
     return value
+
+
+def _in(where: Text, key: str) -> Text:
+    return Text("{where}, {key}", {"where": where, "key": key})
