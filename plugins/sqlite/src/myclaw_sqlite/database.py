@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import aiosqlite
 
 from myclaw_core.errors import StoreError
+from myclaw_core.messages import N_
 from myclaw_sqlite.faults import is_damaged, keep_aside, told_plainly
 
 __all__ = ["Database", "Row", "Transaction"]
@@ -43,7 +44,7 @@ class Transaction:
             StoreError: It failed; nothing of the transaction will be kept.
         """
         if not self.usable:
-            raise StoreError(f"{self._database.path}: this transaction has ended; begin another one")
+            raise StoreError(N_("{path}: this transaction has ended; begin another one", path=self._path))
         try:
             return await self._database.execute(sql, *parameters)
         except BaseException:
@@ -53,8 +54,14 @@ class Transaction:
     async def commit(self) -> None:
         """Make the change durable, or raise `StoreError` where a part of it failed."""
         if not self.usable:
-            raise StoreError(f"{self._database.path}: nothing was kept because a part of the change failed; try again")
+            raise StoreError(
+                N_("{path}: nothing was kept because a part of the change failed; try again", path=self._path)
+            )
         await _to_the_end(self._database.execute("COMMIT"))
+
+    @property
+    def _path(self) -> str:
+        return str(self._database.path)
 
 
 class Database:
@@ -91,8 +98,12 @@ class Database:
                 with told_plainly(self.path):
                     aside = keep_aside(self.path)
                 raise StoreError(
-                    f"{self.path} is damaged and was kept as {aside.name}; put a backup in its place,"
-                    " or start again with an empty one"
+                    N_(
+                        "{path} is damaged and was kept as {name}; put a backup in its place,"
+                        " or start again with an empty one",
+                        path=str(self.path),
+                        name=aside.name,
+                    )
                 ) from error
             raise
 
@@ -147,7 +158,9 @@ class Database:
         async with self._lock:
             ((busy, _, _),) = await self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if busy:
-            raise StoreError(f"{self.path}: erased, but another process still reads old pages; erase again later")
+            raise StoreError(
+                N_("{path}: erased, but another process still reads old pages; erase again later", path=str(self.path))
+            )
 
     async def _open(self) -> None:
         with told_plainly(self.path):
@@ -171,12 +184,17 @@ class Database:
             await transaction.run("INSERT INTO meta VALUES (?)", self._version)
             return
         if "meta" not in tables:
-            raise StoreError(f"{self.path} belongs to another program; move it away")
+            raise StoreError(N_("{path} belongs to another program; move it away", path=str(self.path)))
         found = [version for (version,) in await transaction.run("SELECT schema_version FROM meta")]
         if found != [self._version]:
             raise StoreError(
-                f"{self.path} has schema {', '.join(map(str, found)) or 'none'} and this version of myclaw"
-                f" reads schema {self._version}; install the myclaw that wrote it"
+                N_(
+                    "{path} has schema {found} and this version of myclaw reads schema {known};"
+                    " install the myclaw that wrote it",
+                    path=str(self.path),
+                    found=", ".join(map(str, found)) or N_("none"),
+                    known=self._version,
+                )
             )
 
     async def _roll_back(self) -> None:
@@ -186,7 +204,7 @@ class Database:
 
     def _open_one(self, connection: aiosqlite.Connection | None) -> aiosqlite.Connection:
         if connection is None:
-            raise StoreError(f"{self.path} is closed; open it first")
+            raise StoreError(N_("{path} is closed; open it first", path=str(self.path)))
         return connection
 
 

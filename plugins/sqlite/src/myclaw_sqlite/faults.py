@@ -8,18 +8,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from myclaw_core.errors import StoreError
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 __all__ = ["is_damaged", "keep_aside", "told_plainly"]
 
 _ADVICE = {
-    "SQLITE_FULL": "the disk is full; free some space and try again",
-    "SQLITE_READONLY": "it cannot be written; make the file and its folder writable",
-    "SQLITE_PERM": "it cannot be written; make the file and its folder writable",
-    "SQLITE_CANTOPEN": "it cannot be opened; check that its folder exists and that you may write there",
-    "SQLITE_BUSY": "another process keeps it locked; end that process and try again",
-    "SQLITE_IOERR": "the disk reports an error; check its free space and its health, then try again",
-    "SQLITE_NOTADB": "it is damaged; put a backup in its place",
-    "SQLITE_CORRUPT": "it is damaged; put a backup in its place",
+    "SQLITE_FULL": N_("the disk is full; free some space and try again"),
+    "SQLITE_READONLY": N_("it cannot be written; make the file and its folder writable"),
+    "SQLITE_PERM": N_("it cannot be written; make the file and its folder writable"),
+    "SQLITE_CANTOPEN": N_("it cannot be opened; check that its folder exists and that you may write there"),
+    "SQLITE_BUSY": N_("another process keeps it locked; end that process and try again"),
+    "SQLITE_IOERR": N_("the disk reports an error; check its free space and its health, then try again"),
+    "SQLITE_NOTADB": N_("it is damaged; put a backup in its place"),
+    "SQLITE_CORRUPT": N_("it is damaged; put a backup in its place"),
 }
 _DAMAGED = frozenset({"SQLITE_NOTADB", "SQLITE_CORRUPT"})
 
@@ -30,10 +32,14 @@ def told_plainly(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(f"{path}: {_advice(error)}") from error
+        raise StoreError(N_("{path}: {problem}", path=str(path), problem=_advice(error))) from error
     except OSError as error:
         raise StoreError(
-            f"{path}: {error.strerror}; check that its folder exists and that you may write there"
+            N_(
+                "{path}: {reason}; check that its folder exists and that you may write there",
+                path=str(path),
+                reason=str(error.strerror),
+            )
         ) from error
 
 
@@ -54,10 +60,10 @@ def keep_aside(path: Path) -> Path:
     return aside
 
 
-def _advice(error: sqlite3.Error) -> str:
-    return _ADVICE.get(
-        _code(error), f"SQLite says: {error}; try again, and put a backup in its place if that does not help"
-    )
+def _advice(error: sqlite3.Error) -> Text:
+    if advice := _ADVICE.get(_code(error)):
+        return advice
+    return N_("SQLite says: {error}; try again, and put a backup in its place if that does not help", error=str(error))
 
 
 def _code(error: sqlite3.Error) -> str:
