@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterable, Mapping
 from gettext import GNUTranslations, find
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from myclaw_core.types.text import Text, TextValue
+if TYPE_CHECKING:
+    from myclaw_core.types.text import Text, TextValue
 
 __all__ = ["N_", "_", "add_catalogues", "n_", "render", "use_language"]
 
@@ -25,12 +27,14 @@ def N_(msgid: str, /, **params: TextValue) -> Text:  # noqa: N802 - the name get
         msgid: The English sentence with `{name}` places.
         params: A value for each place; another message is rendered with it.
     """
+    from myclaw_core.types.text import Text  # only here and where places are filled: help needs neither
+
     return Text(msgid, params)
 
 
 def _(msgid: str, /, **params: TextValue) -> str:
     """Return a message in the language of the person; takes what `N_` takes. Only inside functions: it renders now."""
-    return render(Text(msgid, params))
+    return _translated(msgid, params)
 
 
 def n_(one: str, many: str, /, n: int, **params: TextValue) -> str:
@@ -56,13 +60,7 @@ def render(message: Text | BaseException | str) -> str:
     """
     if isinstance(message, BaseException):
         message = getattr(message, "text", None) or str(message)
-    if isinstance(message, str):
-        message = Text(message)
-    for catalogue in _chosen():
-        found = catalogue.gettext(message.msgid) if message.msgid else ""
-        if found != message.msgid:
-            return _filled(found, message.params)
-    return _filled(message.msgid, message.params)
+    return _translated(message, {}) if isinstance(message, str) else _translated(message.msgid, message.params)
 
 
 def use_language(language: str) -> None:
@@ -81,9 +79,19 @@ def add_catalogues(package: str, folder: Path) -> None:
     _catalogues.pop(package, None)
 
 
+def _translated(msgid: str, params: Mapping[str, TextValue]) -> str:
+    for catalogue in _chosen() if msgid else ():
+        found = catalogue.gettext(msgid)
+        if found != msgid:
+            return _filled(found, params)
+    return _filled(msgid, params)
+
+
 def _filled(sentence: str, params: Mapping[str, TextValue]) -> str:
-    rendered = {key: render(value) if isinstance(value, Text) else value for key, value in params.items()}
-    return str(Text(sentence, rendered))
+    if not params:
+        return sentence
+    rendered = {key: value if isinstance(value, str | int | float) else render(value) for key, value in params.items()}
+    return str(N_(sentence, **rendered))
 
 
 def _wanted(language: str) -> tuple[str, ...]:
