@@ -85,7 +85,7 @@ def test_read_takes_a_range_of_lines(bench: Bench) -> None:
     assert result.text == "two\n[lines 2 to 2 of 3; read on with offset 3]"
     assert result.truncated
     assert bench.call("fs_read", path="note.txt", offset=3).text == "three\n[lines 3 to 3 of 3]"
-    with pytest.raises(ToolFailure, match="has 3 lines; there is no line 4"):
+    with pytest.raises(ToolFailure, match="has no line 4; its last line is 3"):
         bench.call("fs_read", path="note.txt", offset=4)
     (bench.root / "empty").touch()
     assert bench.call("fs_read", path="empty").text == ""

@@ -7,6 +7,7 @@ from typing import Any
 
 from myclaw_core.errors import ToolFailure
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import PlannedChange, ToolContext
 from myclaw_core.runtime.types import ToolResult
 from myclaw_files.text import MAX_TEXT_BYTES, read_text
@@ -21,9 +22,11 @@ def plan_write(args: Args, context: ToolContext) -> Plan:
     """Plan one file with the given text."""
     kind = context.files.kind(args["path"])
     if kind == "dir":
-        raise ToolFailure(f"{visible(args['path'])} is a folder; give the path of a file")
+        raise ToolFailure(N_("{path} is a folder; give the path of a file", path=visible(args["path"])))
     if kind not in ("absent", "file"):
-        raise ToolFailure(f"{visible(args['path'])} is no regular file (device, pipe or socket); it is left alone")
+        raise ToolFailure(
+            N_("{path} is no regular file (device, pipe or socket); it is left alone", path=visible(args["path"]))
+        )
     return (PlannedChange(path=args["path"], content=_encoded(args["content"])),)
 
 
@@ -39,16 +42,22 @@ def plan_edit(args: Args, context: ToolContext) -> Plan:
     path, old, new = args["path"], args["old"], args["new"]
     text, cut = read_text(context.files, path)
     if cut:
-        raise ToolFailure(f"{visible(path)} is longer than {MAX_TEXT_BYTES} bytes; it cannot be edited as text")
+        raise ToolFailure(
+            N_("{path} is longer than {n} bytes; it cannot be edited as text", path=visible(path), n=MAX_TEXT_BYTES)
+        )
     if old not in text and "\r\n" in text:
         old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
     found = text.count(old)
     if found == 0:
-        raise ToolFailure(f"'old' does not occur in {visible(path)}; read the file and give the passage exactly")
+        raise ToolFailure(
+            N_("'old' does not occur in {path}; read the file and give the passage exactly", path=visible(path))
+        )
     if found > 1 and not args.get("replace_all", False):
-        raise ToolFailure(f"'old' occurs {found} times in {visible(path)}; give more of it, or set replace_all")
+        raise ToolFailure(
+            N_("'old' occurs {n} times in {path}; give more of it, or set replace_all", n=found, path=visible(path))
+        )
     if old == new:
-        raise ToolFailure("'old' and 'new' are the same; nothing would change")
+        raise ToolFailure(N_("'old' and 'new' are the same; nothing would change"))
     return (PlannedChange(path=path, content=_encoded(text.replace(old, new))),)
 
 
@@ -63,11 +72,13 @@ def plan_move(args: Args, context: ToolContext) -> Plan:
     src, dst = args["src"], args["dst"]
     kind, there = context.files.kind(src), context.files.kind(dst)
     if kind == "absent":
-        raise ToolFailure(f"there is no {visible(src)}")
+        raise ToolFailure(N_("there is no {path}", path=visible(src)))
     if there == "dir":
-        raise ToolFailure(f"{visible(dst)} is a folder; give the whole new path, with the new name")
-    if there != "absent" and (kind == "dir" or not args.get("overwrite", False)):
-        raise ToolFailure(f"{visible(dst)} exists already; choose another name" + _hint(kind))
+        raise ToolFailure(N_("{path} is a folder; give the whole new path, with the new name", path=visible(dst)))
+    if there != "absent" and kind == "dir":
+        raise ToolFailure(N_("{path} exists already; choose another name", path=visible(dst)))
+    if there != "absent" and not args.get("overwrite", False):
+        raise ToolFailure(N_("{path} exists already; choose another name, or set overwrite", path=visible(dst)))
     if kind == "dir":
         for _ in context.files.walk(src):
             pass  # a folder that holds something off limits is refused here, before anybody is asked
@@ -85,7 +96,7 @@ def plan_delete(args: Args, context: ToolContext) -> Plan:
     path = args["path"]
     kind = context.files.kind(path)
     if kind == "absent":
-        raise ToolFailure(f"there is no {visible(path)}")
+        raise ToolFailure(N_("there is no {path}", path=visible(path)))
     below = list(context.files.walk(path)) if kind == "dir" else []
     return (*(PlannedChange(path=entry.path) for entry in reversed(below)), PlannedChange(path=path))
 
@@ -110,8 +121,6 @@ def _encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise ToolFailure(f"the text holds half a character (position {error.start}); write it without") from error
-
-
-def _hint(kind: str) -> str:
-    return "" if kind == "dir" else ", or set overwrite"
+        raise ToolFailure(
+            N_("the text holds half a character (position {n}); write it without", n=error.start)
+        ) from error

@@ -7,9 +7,9 @@ import os
 from myclaw_core.errors import MyclawError
 from myclaw_core.files.handles import open_regular, place_of
 from myclaw_core.files.resolve import display_path
+from myclaw_core.messages import N_
 from myclaw_core.policy.types import Finding
 from myclaw_core.types.action import PlannedAction
-from myclaw_core.types.text import Text
 from myclaw_core.undo.diff import HEAD_BYTES, is_binary
 
 __all__ = ["text_over_binary"]
@@ -21,9 +21,7 @@ def text_over_binary(action: PlannedAction) -> Finding | None:
         return None
     for effect in action.effects:
         if is_binary(_head(effect.target)):
-            text = Text(
-                "the file {path} is not text; writing replaces all of it", {"path": display_path(effect.target)}
-            )
+            text = N_("the file {path} is not text; writing replaces all of it", path=display_path(effect.target))
             return Finding(verdict="approve_required", text=text)
     return None
 

@@ -11,6 +11,7 @@ from attrs import define, field
 from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import Entry, FileAccess, ToolContext
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.undo.diff import is_binary
@@ -36,9 +37,9 @@ def run_list(args: Mapping[str, Any], context: ToolContext) -> ToolResult:
     path = str(args.get("path", "."))
     kind = context.files.kind(path)
     if kind == "absent":
-        raise ToolFailure(f"there is no folder {visible(path)}")
+        raise ToolFailure(N_("there is no folder {path}", path=visible(path)))
     if kind != "dir":
-        raise ToolFailure(f"{visible(path)} is not a folder; use fs_read")
+        raise ToolFailure(N_("{path} is not a folder; use fs_read", path=visible(path)))
     entries = list(context.files.entries(path))
     shown = entries[:_MAX_ENTRIES]
     lines = [_line(entry) for entry in shown] or ["(the folder is empty)"]
@@ -58,7 +59,9 @@ def run_read(args: Mapping[str, Any], context: ToolContext) -> ToolResult:
     first = int(args.get("offset", 1))
     last = min(len(lines), first - 1 + int(args.get("limit", READ_LINES)))
     if first > max(len(lines), 1):
-        raise ToolFailure(f"{visible(path)} has {len(lines)} lines; there is no line {first}")
+        raise ToolFailure(
+            N_("{path} has no line {first}; its last line is {last}", path=visible(path), first=first, last=len(lines))
+        )
     whole = first == 1 and last == len(lines) and not cut
     body = text if whole else "\n".join(lines[first - 1 : last])
     if not whole:
@@ -73,7 +76,7 @@ def run_search(args: Mapping[str, Any], context: ToolContext) -> ToolResult:
     """Find files by name and lines by literal text."""
     pattern, glob = str(args.get("pattern", "")), str(args.get("glob", ""))
     if not pattern and not glob:
-        raise ToolFailure("give a pattern to find in files, a glob to find files by name, or both")
+        raise ToolFailure(N_("give a pattern to find in files, a glob to find files by name, or both"))
     search = _Search(files=context.files, pattern=pattern, ignore_case=bool(args.get("ignore_case", False)))
     for entry in _candidates(context.files, str(args.get("path", ".")), glob):
         if search.is_full(entry):
@@ -160,7 +163,7 @@ def _candidates(files: FileAccess, path: str, glob: str) -> Iterator[Entry]:
     """Yield the files at or below `path` whose name matches."""
     kind = files.kind(path)
     if kind == "absent":
-        raise ToolFailure(f"there is no {visible(path)}")
+        raise ToolFailure(N_("there is no {path}", path=visible(path)))
     if kind == "file":
         yield Entry(path=path, kind="file", size_bytes=0)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from myclaw_core.errors import ToolFailure
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import FileAccess
 from myclaw_core.undo.diff import is_binary
 
@@ -21,11 +22,11 @@ def require_file(files: FileAccess, path: str) -> None:
     """
     kind = files.kind(path)
     if kind == "absent":
-        raise ToolFailure(f"there is no file {visible(path)}")
+        raise ToolFailure(N_("there is no file {path}", path=visible(path)))
     if kind == "dir":
-        raise ToolFailure(f"{visible(path)} is a folder, not a file; use fs_list")
+        raise ToolFailure(N_("{path} is a folder, not a file; use fs_list", path=visible(path)))
     if kind != "file":
-        raise ToolFailure(f"{visible(path)} is no regular file (device, pipe or socket)")
+        raise ToolFailure(N_("{path} is no regular file (device, pipe or socket)", path=visible(path)))
 
 
 def read_text(files: FileAccess, path: str) -> tuple[str, bool]:
@@ -40,8 +41,8 @@ def read_text(files: FileAccess, path: str) -> tuple[str, bool]:
     if cut:
         data = data[: data.rfind(b"\n", 0, MAX_TEXT_BYTES) + 1]
     if is_binary(data):
-        raise ToolFailure(f"{visible(path)} is not text but binary")
+        raise ToolFailure(N_("{path} is not text but binary", path=visible(path)))
     try:
         return data.decode(), cut
     except UnicodeDecodeError as error:
-        raise ToolFailure(f"{visible(path)} is not UTF-8 text (byte {error.start})") from error
+        raise ToolFailure(N_("{path} is not UTF-8 text (byte {n})", path=visible(path), n=error.start)) from error
