@@ -132,7 +132,7 @@ async def test_a_long_page_is_read_piece_by_piece(bench: Any, site: Any) -> None
     assert first.truncated
     assert first.text.endswith("000000099\n\n[characters 0 to 1000 of 2999; read on with offset 1000]")
     assert last.text.endswith("000000299\n[characters 1000 to 2999 of 2999]")
-    assert "none at offset 3000" in await failure(bench, site.url("/"), offset=3000)
+    assert "no character at offset 3000" in await failure(bench, site.url("/"), offset=3000)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 
 from myclaw_core.errors import ToolFailure
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import ToolContext
 from myclaw_core.runtime.types import ToolResult
 from myclaw_web.page import Page, is_readable, read_page
@@ -78,7 +79,7 @@ class Fetcher:
             if not fetched.moved_to or fetched.why_not:
                 return fetched
             url = url.join(fetched.moved_to)
-        raise ToolFailure(f"{_shown(url)} redirects more than {MAX_REDIRECTS} times")
+        raise ToolFailure(N_("{url} redirects more than {n} times", url=_shown(url), n=MAX_REDIRECTS))
 
     async def _fetch(self, wire: Wire, url: httpx2.URL, context: ToolContext) -> _Fetched:
         host = url.raw_host.decode("ascii").removesuffix(".")
@@ -102,9 +103,9 @@ def _parsed(given: str) -> httpx2.URL:
     try:
         url = httpx2.URL(given if "://" in given else f"https://{given}")
     except (httpx2.InvalidURL, ValueError) as error:
-        raise ToolFailure(f"{_shown(given)} is no URL that can be read") from error
+        raise ToolFailure(N_("{url} is no URL that can be read", url=_shown(given))) from error
     if url.scheme not in _PORTS or url.userinfo or not url.raw_host:
-        raise ToolFailure("only http and https URLs without a user name are fetched")
+        raise ToolFailure(N_("only http and https URLs without a user name are fetched"))
     return url
 
 
@@ -139,10 +140,11 @@ def _port(url: httpx2.URL) -> int:
 def _require_text(url: httpx2.URL, answer: Answer) -> None:
     if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
         later = answer.status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
-        raise ToolFailure(f"{_shown(url)} answered {_status(answer.status)}", retryable=later)
+        status = _status(answer.status)
+        raise ToolFailure(N_("{url} answered {status}", url=_shown(url), status=status), retryable=later)
     if not is_readable(answer.content_type):
         kind = _shown(answer.content_type.partition(";")[0])
-        raise ToolFailure(f"{_shown(url)} is {kind}, not text; it cannot be read here")
+        raise ToolFailure(N_("{url} is {kind}, not text; it cannot be read here", url=_shown(url), kind=kind))
 
 
 def _status(code: int) -> str:
@@ -164,7 +166,14 @@ def _moved(fetched: _Fetched) -> ToolResult:
 def _result(fetched: _Fetched, page: Page, offset: int, max_chars: int) -> ToolResult:
     total = len(page.text)
     if offset and offset >= total:
-        raise ToolFailure(f"{_shown(fetched.url)} has {total} characters; there is none at offset {offset}")
+        raise ToolFailure(
+            N_(
+                "{url} has no character at offset {offset}; its length is {n}",
+                url=_shown(fetched.url),
+                offset=offset,
+                n=total,
+            )
+        )
     end = min(total, offset + max_chars)
     head = [f"Title: {page.title}"] if page.title else []
     head += [f"URL: {_shown(fetched.url)}", f"Status: {_status(fetched.status)}"]

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from myclaw_core.errors import ToolFailure
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 
 __all__ = ["Page", "is_readable", "read_page"]
 
@@ -68,7 +69,7 @@ def read_page(body: bytes, content_type: str, url: str, *, raw: bool = False) ->
     kind = _kind(content_type)
     source = _decoded(body, content_type).replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in source:
-        raise ToolFailure("the page is not text; it cannot be read here")
+        raise ToolFailure(N_("the page is not text; it cannot be read here"))
     is_html = kind in _HTML or (not kind and _LOOKS_LIKE_HTML.match(source))
     page = _from_html(source, url) if is_html and not raw else Page(text=source)
     title = visible(" ".join(page.title.split()))
@@ -94,7 +95,7 @@ def _converted(source: str, url: str, *, without: list[str]) -> Page:
     try:
         result = convert(_WIDE_SPAN.sub(r"\1span\g<2>1", source), options)
     except Exception as error:  # whatever a page makes the converter raise, it is about that page
-        raise ToolFailure("the page could not be turned into text; with raw its source is returned") from error
+        raise ToolFailure(N_("the page could not be turned into text; with raw its source is returned")) from error
     note = "parts of the page could not be read, for example what is nested too deeply" if result.warnings else ""
     return Page(text=_without_front_matter(result.content or ""), title=result.metadata.document.title or "", note=note)
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from myclaw_core.errors import ToolFailure
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     import httpx2
@@ -63,7 +65,7 @@ class Answer:
         if coding in {"", "identity"}:
             return lambda raw, room: raw[:room]
         if coding not in {"gzip", "x-gzip"}:
-            raise ToolFailure("the page came in a compression that was not offered; it was not read")
+            raise ToolFailure(N_("the page came in a compression that was not offered; it was not read"))
         return zlib.decompressobj(_GZIP_BITS).decompress
 
 
@@ -140,28 +142,35 @@ def _network_errors(host: str) -> Iterator[None]:
     try:
         yield
     except zlib.error as error:
-        raise ToolFailure(f"the page of {host} is compressed in a way that cannot be read") from error
+        raise ToolFailure(N_("the page of {host} is compressed in a way that cannot be read", host=host)) from error
     except httpx2.HTTPError as error:
         raise _failure(host, error) from error
 
 
 def _failure(host: str, error: Exception) -> ToolFailure:
-    import httpx2
-
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             reason = cause.verify_message.rstrip(".")
-            return ToolFailure(f"the certificate of {host} is not valid: {reason}; nothing was sent")
+            return ToolFailure(
+                N_("the certificate of {host} is not valid: {reason}; nothing was sent", host=host, reason=reason)
+            )
         if isinstance(cause, ssl.SSLError):
-            return ToolFailure(f"{host} speaks no TLS that can be used: {cause.reason or 'unknown reason'}")
+            why = cause.reason or N_("no reason given")
+            return ToolFailure(N_("{host} speaks no TLS that can be used: {reason}", host=host, reason=why))
+    return ToolFailure(_line(host, error, _reason(causes)), retryable=True)
+
+
+def _line(host: str, error: Exception, reason: Text | str) -> Text:
+    import httpx2
+
     if isinstance(error, httpx2.ConnectTimeout):
-        return ToolFailure(f"{host} did not accept a connection within {_CONNECT_S:g} s", retryable=True)
+        return N_("{host} did not accept a connection within {n} s", host=host, n=round(_CONNECT_S))
     if isinstance(error, httpx2.ConnectError):
-        return ToolFailure(f"no connection to {host}: {_reason(causes)}", retryable=True)
+        return N_("no connection to {host}: {reason}", host=host, reason=reason)
     if isinstance(error, httpx2.RemoteProtocolError):
-        return ToolFailure(f"{host} broke off or does not speak HTTP", retryable=True)
-    return ToolFailure(f"the connection to {host} broke: {_reason(causes)}", retryable=True)
+        return N_("{host} broke off or does not speak HTTP", host=host)
+    return N_("the connection to {host} broke: {reason}", host=host, reason=reason)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -170,6 +179,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _reason(causes: Sequence[BaseException]) -> str:
+def _reason(causes: Sequence[BaseException]) -> Text | str:
     numbers = [cause.errno for cause in causes if isinstance(cause, OSError) and cause.errno]
-    return os.strerror(numbers[-1]) if numbers else "no reason given"
+    return os.strerror(numbers[-1]) if numbers else N_("no reason given")
