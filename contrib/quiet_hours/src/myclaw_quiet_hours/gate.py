@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from myclaw_core.messages import N_
 from myclaw_core.policy.types import Finding
 from myclaw_core.types.action import PlannedAction
-from myclaw_core.types.text import Text
 
 __all__ = ["is_quiet", "quiet_hours"]
 
@@ -23,8 +23,10 @@ def quiet_hours(action: PlannedAction, now: datetime, config: Mapping[str, Any])
     begins, ends = config["from_hour"], config["until_hour"]
     if not is_quiet(now.hour, begins, ends) or not any(effect.is_side_effect for effect in action.effects):
         return None
-    msgid = "quiet hours from {begins}:00 until {ends}:00: nothing is changed without a question"
-    return Finding(verdict="approve_required", text=Text(msgid, {"begins": begins, "ends": ends}))
+    text = N_(
+        "quiet hours from {begins}:00 until {ends}:00: nothing is changed without a question", begins=begins, ends=ends
+    )
+    return Finding(verdict="approve_required", text=text)
 
 
 def is_quiet(hour: int, begins: int, ends: int) -> bool:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from myclaw_core.config import ConfigKey, ConfigSchema
 from myclaw_core.host import Host
+from myclaw_core.messages import N_
 
 __all__ = ["SCHEMA", "script_path"]
 
 SCHEMA = ConfigSchema(
     section="scripted",
-    keys=(ConfigKey(name="file", kind="str", default="", help="JSON file with the replies to play, in order."),),
+    keys=(ConfigKey(name="file", kind="str", default="", help=N_("JSON file with the replies to play, in order.")),),
 )
 
 

@@ -14,7 +14,7 @@ from myclaw_core.messages import N_
 from myclaw_core.runtime.model import ModelError
 from myclaw_core.runtime.types import StopReason, Usage
 from myclaw_core.types.canonical import canonical_json
-from myclaw_core.types.text import Text
+from myclaw_core.types.text import Text, as_text, joined
 
 __all__ = ["ScriptedCall", "ScriptedReply", "load_script"]
 
@@ -67,7 +67,7 @@ def load_script(path: str) -> tuple[ScriptedReply, ...]:
     except UsageError as error:
         problem = error.text
     except ValueError as error:
-        problem = Text(str(error))
+        problem = as_text(str(error))
     raise ModelError(N_("script {path}: {problem}", path=path, problem=problem), "malformed")
 
 
@@ -142,4 +142,4 @@ def _text(value: object, where: Text) -> str:
 
 
 def _in(where: Text, key: str) -> Text:
-    return Text("{where}, {key}", {"where": where, "key": key})
+    return joined((where, key), ", ")
