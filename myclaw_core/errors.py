@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from myclaw_core.types.text import Text, as_text
+from collections.abc import Iterable
+
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text, as_text, joined
 
 __all__ = [
     "CodecError",
@@ -44,7 +47,15 @@ class UsageError(MyclawError):
 
 
 class ConfigError(UsageError):
-    """Raised when the configuration holds something that is not known or not valid."""
+    """Raised when the configuration holds something that is not known or not valid.
+
+    Attributes:
+        problems: Every problem found; the text has each on a line of its own.
+    """
+
+    def __init__(self, *problems: Text | str) -> None:
+        self.problems = tuple(map(as_text, problems))
+        super().__init__(joined(problems, "\n"))
 
 
 class CodecError(UsageError):
@@ -54,10 +65,10 @@ class CodecError(UsageError):
         problems: Every problem found, each `(path, message)` with a path such as `$.steps[0].ok`.
     """
 
-    def __init__(self, where: str, problems: list[tuple[str, str]]) -> None:
-        self.where = where
-        self.problems = problems
-        super().__init__(f"{where}: " + "; ".join(f"{message} at {path}" for path, message in problems))
+    def __init__(self, where: Text | str, problems: Iterable[tuple[str, Text | str]]) -> None:
+        self.problems = [(path, as_text(message)) for path, message in problems]
+        told = (N_("{problem} at {path}", problem=message, path=path) for path, message in self.problems)
+        super().__init__(N_("{where}: {problems}", where=where, problems=joined(told)))
 
 
 class NewerVersionError(CodecError):

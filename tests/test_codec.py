@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
 from pathlib import Path
@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 from myclaw_core import codec
 from myclaw_core.errors import CodecError
 from myclaw_core.events.types import Event, PluginFault, StepEnded, TraceClosed, TurnStarted, UnknownEvent
+from myclaw_core.messages import render
 from myclaw_core.policy.types import PolicyDecision
-from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, Session, ToolResult
+from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, Session, ToolError, ToolResult
 from myclaw_core.synapse.types import GraphNode
 from myclaw_core.synthesis.types import SynthesisResult
 from myclaw_core.types.text import Text
@@ -80,7 +81,12 @@ def problems_of(document: object, cls: type = Everything) -> dict[str, str]:
         codec.loads(cls, text, "notes.json")
     assert str(caught.value).startswith("notes.json: ")
     assert "\n" not in str(caught.value)
-    return dict(caught.value.problems)
+    return english(caught.value.problems)
+
+
+def english(problems: Iterable[tuple[str, Text]]) -> dict[str, str]:
+    """Return problems by path, in English."""
+    return {path: str(message) for path, message in problems}
 
 
 def v1(**fields: object) -> dict[str, object]:
@@ -152,6 +158,69 @@ def test_a_written_document_is_compact_and_starts_with_its_version() -> None:
     written = codec.dumps(Text("caffè {n}", {"n": 1}))
 
     assert written == '{"schema_version":"1.0","msgid":"caffè {n}","params":{"n":1}}'.encode()
+
+
+def test_a_message_in_a_message_is_read_back_and_still_rendered() -> None:
+    message = Text("stopped: {reason}", {"reason": Text("{n} steps are the limit", {"n": 3}), "later": "x"})
+
+    written = codec.dumps(message)
+
+    assert json.loads(written)["params"]["reason"] == {"msgid": "{n} steps are the limit", "params": {"n": 3}}
+    assert codec.loads(Text, written, "x") == message
+    assert str(codec.loads(Text, written, "x")) == "stopped: 3 steps are the limit"
+
+
+def test_a_message_may_be_given_as_plain_words_but_the_value_of_a_place_stays_what_it_is() -> None:
+    assert codec.structure(ToolError, {"kind": "denied", "message": "not now"}, "x").message == Text("not now")
+    assert codec.structure(Text, {"msgid": "{a}", "params": {"a": "not now"}}, "x").params == {"a": "not now"}
+    for wrong in (7, None, ["not now"]):
+        with pytest.raises(CodecError, match=r"expected an object, got .* at \$\.message"):
+            codec.structure(ToolError, {"kind": "denied", "message": wrong}, "x")
+
+
+@pytest.mark.parametrize("wrong", [True, None, ["x"], {"params": {}}, {"msgid": 1}])
+def test_a_place_of_a_message_holds_words_a_number_or_a_message(wrong: object) -> None:
+    (path,) = problems_of({"schema_version": "1.0", "msgid": "{a}", "params": {"a": wrong}}, Text)
+
+    assert path.startswith("$.params.a")
+
+
+def nested(levels: int) -> Any:
+    """Return a message in a message in a message, as JSON."""
+    value: Any = {"msgid": "the end"}
+    for _ in range(levels - 1):
+        value = {"msgid": "{a}", "params": {"a": value}}
+    return value
+
+
+def test_messages_in_messages_are_read_as_deep_as_they_are_written_and_rendered() -> None:
+    message = codec.structure(Text, nested(50), "x")
+
+    assert str(message) == render(message) == "the end"
+    assert codec.loads(Text, codec.dumps(message), "x") == message
+
+
+@pytest.mark.parametrize("levels", [52, 200, 10_000])
+def test_messages_nested_without_end_are_refused(levels: int) -> None:
+    with pytest.raises(CodecError, match=r"x: nested too deeply at \$\.params\.a"):
+        codec.structure(Text, nested(levels), "x")
+    with pytest.raises(CodecError, match=r"x: nested too deeply at \$\.message\.params\.a"):
+        codec.structure(ToolError, {"kind": "denied", "message": nested(levels)}, "x")
+
+
+def test_a_document_of_messages_nested_without_end_is_refused() -> None:
+    text = '{"msgid":"{a}","params":{"a":' * 10_000 + '"x"' + "}}" * 10_000
+
+    assert problems_of(text, Text) == {"$": "nested too deeply"}
+
+
+def test_an_error_is_a_message_of_messages() -> None:
+    with pytest.raises(CodecError) as caught:
+        codec.structure(Leaf, {"name": 1, "more": 2}, Text("record {n}", {"n": 7}))
+
+    assert str(caught.value) == "record 7: expected text, got a whole number at $.name; unknown field at $.more"
+    assert caught.value.text.params["where"] == Text("record {n}", {"n": 7})
+    assert [message for _, message in caught.value.problems][1] == Text("unknown field")
 
 
 def test_a_time_with_an_offset_becomes_utc() -> None:
@@ -317,8 +386,8 @@ def test_what_could_not_be_read_back_is_not_written(data: dict[str, Any], path: 
     with pytest.raises(CodecError) as caught:
         codec.dumps(ToolResult(text="x", data=data))
 
-    assert caught.value.problems == [(path, message)]
-    assert codec.json_problems(data) == [(path.removeprefix("$.data"), message)]
+    assert english(caught.value.problems) == {path: message}
+    assert english(codec.json_problems(data)) == {path.removeprefix("$.data"): message}
 
 
 def test_a_value_without_end_is_not_written() -> None:
@@ -387,7 +456,7 @@ def test_a_malformed_event_is_refused(fields: dict[str, object], problems: Any) 
     with pytest.raises(CodecError) as caught:
         codec.loads_event(json.dumps(v1(**fields)), "log:3")
 
-    found = dict(caught.value.problems)
+    found = english(caught.value.problems)
     assert found == problems if isinstance(problems, dict) else set(found) == problems
 
 
@@ -443,11 +512,25 @@ JSON = st.recursive(
 )
 
 
+TEXTS = st.recursive(
+    st.builds(Text, SCALARS[str]),
+    lambda inner: st.builds(
+        Text,
+        SCALARS[str],
+        st.dictionaries(SCALARS[str], st.one_of(SCALARS[str], SCALARS[int], SCALARS[float], inner), max_size=2),
+        st.dictionaries(st.just("later"), JSON, max_size=1),
+    ),
+    max_leaves=3,
+)
+
+
 def values_of(cls: Any) -> st.SearchStrategy[Any]:
     """Return a strategy for any annotation that a stored class may carry."""
     origin, args = get_origin(cls), get_args(cls)
     if cls is Any:
         return JSON
+    if cls is Text:
+        return TEXTS
     if cls in SCALARS:
         return SCALARS[cls]
     if origin is Literal or (isinstance(cls, type) and issubclass(cls, StrEnum)):
@@ -473,7 +556,7 @@ def objects_of(cls: Any) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize(
-    "cls", [Everything, PolicyDecision, ActionStep, Message, TrustScore, UndoRecord, GraphNode, SynthesisResult]
+    "cls", [Everything, Text, PolicyDecision, ActionStep, Message, TrustScore, UndoRecord, GraphNode, SynthesisResult]
 )
 def test_any_object_is_read_back_equal_and_written_the_same(cls: type) -> None:
     @settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)

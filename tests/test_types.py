@@ -198,6 +198,11 @@ def test_a_text_fills_its_places_and_leaves_gaps_visible() -> None:
     assert str(Text("{not a place}")) == "{not a place}"
 
 
+@pytest.mark.parametrize("msgid", ["{a", "{a:d}", "{0} {a}", "{a.more}", "{a[0]}"])
+def test_a_text_whose_places_do_not_suit_its_values_is_shown_unfilled(msgid: str) -> None:
+    assert str(Text(msgid, {"a": Text("words")})) == msgid
+
+
 def test_an_empty_score_is_no_trust() -> None:
     score = TrustScore.empty(("fs_write", "fs_write:~/notes/*"), FakeClock().now())
 

@@ -15,6 +15,7 @@ from myclaw_core.codec.version import SCHEMA_VERSION, UNKNOWN_FIELDS, open_docum
 
 if TYPE_CHECKING:
     from myclaw_core.events.types import Event
+    from myclaw_core.types.text import Text
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -43,7 +44,7 @@ def unstructure(obj: Any) -> Any:
     return to_json(obj)
 
 
-def structure(cls: type[T], value: Any, where: str) -> T:
+def structure(cls: type[T], value: Any, where: Text | str) -> T:
     """Return the `cls` that the JSON value describes; nothing is coerced.
 
     Args:
@@ -72,7 +73,7 @@ def dumps(obj: Any, *, redact: bool = False) -> bytes:
     return write(seal_document(redact_value(value) if redact else value), type(obj).__name__)
 
 
-def loads(cls: type[T], data: bytes | str, where: str) -> T:
+def loads(cls: type[T], data: bytes | str, where: Text | str) -> T:
     """Return the object that a stored document holds.
 
     Raises:
@@ -82,7 +83,7 @@ def loads(cls: type[T], data: bytes | str, where: str) -> T:
     return structure(cls, open_document(parse(data, where), where, keep_version=keeps), where)
 
 
-def document(data: bytes | str, where: str) -> dict[str, Any]:
+def document(data: bytes | str, where: Text | str) -> dict[str, Any]:
     """Return a stored document as it is, its version checked, for a reader that needs its exact fields.
 
     Raises:
@@ -116,7 +117,7 @@ def dumps_event(event: Event, *, redact: bool = True) -> bytes:
     return write(seal_document(redact_value(value) if redact else value), value["type"], errors="replace")
 
 
-def loads_event(data: bytes | str, where: str) -> Event:
+def loads_event(data: bytes | str, where: Text | str) -> Event:
     """Return the event that a stored line holds; an unknown tag gives an `UnknownEvent` that keeps everything.
 
     Raises:

@@ -14,10 +14,11 @@ from cattrs import Converter
 from cattrs.gen import make_dict_unstructure_fn, override
 
 from myclaw_core.codec import scalars
-from myclaw_core.codec.problems import Problem, Problems, check_json, kind_of, step
+from myclaw_core.codec.problems import MISSING, TOO_DEEP, Problem, Problems, check_json, is_too_deep, kind_of, step
 from myclaw_core.codec.version import UNKNOWN_FIELDS
 from myclaw_core.errors import CodecError
-from myclaw_core.types.text import Text
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text, joined
 
 __all__ = ["from_json", "to_json"]
 
@@ -46,10 +47,10 @@ def to_json(obj: Any) -> Any:
     except Problems as found:
         raise CodecError(type(obj).__name__, found.at("$")) from None
     except RecursionError:
-        raise CodecError(type(obj).__name__, [("$", "nested too deeply")]) from None
+        raise CodecError(type(obj).__name__, [("$", TOO_DEEP)]) from None
 
 
-def from_json(cls: type[T], value: Any, where: str) -> T:
+def from_json(cls: type[T], value: Any, where: Text | str) -> T:
     """Return the `cls` that a JSON value describes.
 
     Raises:
@@ -59,6 +60,8 @@ def from_json(cls: type[T], value: Any, where: str) -> T:
         return _converter().structure(value, cls)
     except Problems as found:
         raise CodecError(where, found.at("$")) from None
+    except RecursionError:
+        raise CodecError(where, [("$", TOO_DEEP)]) from None
 
 
 @cache
@@ -110,7 +113,10 @@ def _literal_hook(cls: Any, _: Converter) -> Hook:
 
 
 def _union_hook(cls: Any, made: Converter) -> Hook:
-    """Structure `X | None`, or a union of single values and at most one class by the type the value has."""
+    """Structure `X | None`, or a union of single values and at most one class by the type the value has.
+
+    Only such a class can hold itself (a message in a message), so its depth is bounded here.
+    """
     members = get_args(cls)
     some = tuple(member for member in members if member is not type(None))
     if len(some) == 1:
@@ -122,16 +128,19 @@ def _union_hook(cls: Any, made: Converter) -> Hook:
 
     def structure(value: Any, _: Any) -> Any:
         if classes and isinstance(value, dict):
+            if is_too_deep(value):
+                raise Problems(("", TOO_DEEP))
             return made.structure(value, classes[0])
         if type(value) not in members:
-            raise Problems(("", f"expected {' or '.join(_kind(member) for member in members)}, got {kind_of(value)}"))
+            kinds = joined(map(_kind, members), ", ")
+            raise Problems(("", N_("expected one of {kinds}, got {kind}", kinds=kinds, kind=kind_of(value))))
         return _SCALARS[type(value)](value, type(value))
 
     return structure
 
 
-def _kind(cls: Any) -> str:
-    return "an object" if attrs.has(cls) else kind_of(cls())
+def _kind(cls: Any) -> Text:
+    return kind_of({} if attrs.has(cls) else cls())
 
 
 def _list_hook(cls: Any, made: Converter) -> Hook:
@@ -149,7 +158,7 @@ def _tuple_hook(cls: Any, made: Converter) -> Hook:
 
     def structure(value: Any, _: Any) -> tuple[Any, ...]:
         if type(value) in (list, tuple) and len(value) != len(members):
-            raise Problems(("", f"expected {len(members)} entries, got {len(value)}"))
+            raise Problems(("", N_("expected {n} entries, got {found}", n=len(members), found=len(value))))
         pairs = iter(zip(hooks, members, strict=True))
         return tuple(_items(value, lambda item, _: _call(next(pairs), item), None))
 
@@ -163,7 +172,7 @@ def _call(pair: tuple[Hook, Any], item: Any) -> Any:
 
 def _items(value: Any, hook: Hook, cls: Any) -> list[Any]:
     if type(value) not in (list, tuple):
-        raise Problems(("", f"expected a list, got {kind_of(value)}"))
+        raise Problems(("", N_("expected a list, got {kind}", kind=kind_of(value))))
     found: list[Problem] = []
     made = []
     for index, item in enumerate(value):
@@ -199,7 +208,7 @@ def _mapping_hook(cls: Any, made: Converter) -> Hook:
 
 def _object(value: Any) -> dict[Any, Any]:
     if not isinstance(value, dict):
-        raise Problems(("", f"expected an object, got {kind_of(value)}"))
+        raise Problems(("", N_("expected an object, got {kind}", kind=kind_of(value))))
     return value
 
 
@@ -229,7 +238,7 @@ def _class_hook(cls: Any, made: Converter) -> Hook:
                 except Problems as problems:
                     found += problems.at(step(name))
             elif required:
-                found.append((step(name), "required field missing"))
+                found.append((step(name), MISSING))
         if len(value) > len(known) or not value.keys() <= known:
             unknown = {key: item for key, item in value.items() if key not in known}
             found += _unknown_problems(unknown, keeps)
@@ -243,7 +252,7 @@ def _class_hook(cls: Any, made: Converter) -> Hook:
 
 def _unknown_problems(unknown: dict[Any, Any], keeps: bool) -> list[Problem]:
     if not keeps:
-        return [(step(key), "unknown field") for key in unknown]
+        return [(step(key), N_("unknown field")) for key in unknown]
     try:
         check_json(unknown)
     except Problems as problems:

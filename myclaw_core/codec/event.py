@@ -9,9 +9,11 @@ from typing import Any, cast, get_args
 from uuid import UUID
 
 from myclaw_core.codec.converter import from_json, to_json
-from myclaw_core.codec.problems import json_problems, kind_of
+from myclaw_core.codec.problems import MISSING, json_problems, kind_of
 from myclaw_core.errors import CodecError
 from myclaw_core.events.types import Event, UnknownEvent
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 __all__ = ["from_value", "tag_of", "to_value"]
 
@@ -36,7 +38,7 @@ def to_value(event: Event) -> dict[str, Any]:
     return {"type": event.type, **fields}
 
 
-def from_value(document: dict[str, Any], where: str) -> Event:
+def from_value(document: dict[str, Any], where: Text | str) -> Event:
     """Return the event of a document's fields.
 
     Raises:
@@ -44,7 +46,7 @@ def from_value(document: dict[str, Any], where: str) -> Event:
     """
     tag = document.get("type")
     if not isinstance(tag, str):
-        problem = "required field missing" if "type" not in document else f"expected text, got {kind_of(tag)}"
+        problem = N_("expected text, got {kind}", kind=kind_of(tag)) if "type" in document else MISSING
         raise CodecError(where, [("$.type", problem)])
     fields = {key: item for key, item in document.items() if key != "type"}
     cls = _classes().get(tag)
@@ -53,7 +55,7 @@ def from_value(document: dict[str, Any], where: str) -> Event:
     return cast("Event", from_json(cls, fields, where))
 
 
-def _unknown(tag: str, fields: dict[str, Any], where: str) -> UnknownEvent:
+def _unknown(tag: str, fields: dict[str, Any], where: Text | str) -> UnknownEvent:
     problems = json_problems({"type": tag, **fields})
     if problems:
         raise CodecError(where, [("$" + path, message) for path, message in problems])

@@ -4,15 +4,41 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["MAX_DEPTH", "Problem", "Problems", "check_json", "json_problems", "kind_of", "step"]
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
+
+__all__ = [
+    "MAX_DEPTH",
+    "MISSING",
+    "TOO_DEEP",
+    "Problem",
+    "Problems",
+    "check_json",
+    "is_too_deep",
+    "json_problems",
+    "kind_of",
+    "scalar_problem",
+    "step",
+]
 
 MAX_DEPTH = 100
+MISSING = N_("required field missing")
+TOO_DEEP = N_("nested too deeply")
 _INT_LIMIT = 2**63
+_KINDS: Mapping[type, Text] = {
+    dict: N_("an object"),
+    list: N_("a list"),
+    str: N_("text"),
+    bool: N_("true or false"),
+    int: N_("a whole number"),
+    float: N_("a number"),
+    type(None): N_("null"),
+}
 
-Problem = tuple[str, str]
+Problem = tuple[str, Text]
 """`(path, message)`; the path starts at the value that was looked at."""
 
 
@@ -35,12 +61,9 @@ def step(key: object) -> str:
     return f"[{key}]"
 
 
-def kind_of(value: object) -> str:
+def kind_of(value: object) -> Text:
     """Return what a JSON value is, in words that do not show it."""
-    names = {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number"}
-    if value is None:
-        return "null"
-    return names.get(type(value)) or ("a number" if isinstance(value, float) else type(value).__name__)
+    return _KINDS.get(type(value)) or Text(type(value).__name__)
 
 
 def check_json(value: Any) -> Any:
@@ -64,12 +87,19 @@ def json_problems(value: Any) -> list[Problem]:
     return list(_walk(value, "", 0))
 
 
+def is_too_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
+    """Return whether a JSON object has more than so many levels of objects below each other."""
+    if not isinstance(value, dict):
+        return False
+    return levels == 0 or any(is_too_deep(item, levels - 1) for item in value.values())
+
+
 def _walk(value: Any, path: str, depth: int) -> Iterator[Problem]:
     if value is None or isinstance(value, bool):
         return
     if isinstance(value, dict | list | tuple):
         if depth >= MAX_DEPTH:
-            yield path, f"nested deeper than {MAX_DEPTH} levels"
+            yield path, N_("nested deeper than {n} levels", n=MAX_DEPTH)
             return
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in pairs:
@@ -78,26 +108,26 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[Problem]:
             yield from _walk(item, path + step(key), depth + 1)
         return
     message = scalar_problem(value)
-    if message:
+    if message is not None:
         yield path, message
 
 
 def _key_problems(key: object, path: str) -> Iterator[Problem]:
     if not isinstance(key, str):
-        yield path, f"a key is {kind_of(key)}, not text"
-    elif scalar_problem(key):
-        yield path, f"a key has a {scalar_problem(key)}"
+        yield path, N_("a key is {kind}, not text", kind=kind_of(key))
+    elif scalar_problem(key) is not None:
+        yield path, N_("a key has a lone surrogate (half a character)")
 
 
-def scalar_problem(value: object) -> str:
-    """Return what keeps a single value out of JSON, or the empty text."""
+def scalar_problem(value: object) -> Text | None:
+    """Return what keeps a single value out of JSON, or `None`."""
     if isinstance(value, str):
-        return "" if value.isascii() or _encodable(value) else "lone surrogate (half a character)"
+        return None if value.isascii() or _encodable(value) else N_("lone surrogate (half a character)")
     if isinstance(value, int):
-        return "" if -_INT_LIMIT <= value < _INT_LIMIT else "whole number beyond 64 bits"
+        return None if -_INT_LIMIT <= value < _INT_LIMIT else N_("whole number beyond 64 bits")
     if isinstance(value, float):
-        return "" if math.isfinite(value) else "not a finite number"
-    return f"not a JSON value ({type(value).__name__})"
+        return None if math.isfinite(value) else N_("not a finite number")
+    return N_("not a JSON value ({type})", type=type(value).__name__)
 
 
 def _encodable(text: str) -> bool:

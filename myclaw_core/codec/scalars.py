@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from myclaw_core.codec.problems import Problems, kind_of, scalar_problem
+from myclaw_core.messages import N_
 
 __all__ = [
     "from_bytes",
@@ -36,7 +37,7 @@ _TIME = re.compile(
 def to_str(value: Any, _: Any = None) -> str:
     """Return a text."""
     if type(value) is not str:
-        raise Problems(("", f"expected text, got {kind_of(value)}"))
+        raise Problems(("", N_("expected text, got {kind}", kind=kind_of(value))))
     _refuse(value)
     return value
 
@@ -44,14 +45,14 @@ def to_str(value: Any, _: Any = None) -> str:
 def to_bool(value: Any, _: Any = None) -> bool:
     """Return a truth value."""
     if type(value) is not bool:
-        raise Problems(("", f"expected true or false, got {kind_of(value)}"))
+        raise Problems(("", N_("expected true or false, got {kind}", kind=kind_of(value))))
     return value
 
 
 def to_int(value: Any, _: Any = None) -> int:
     """Return a whole number of at most 64 bits."""
     if type(value) is not int:
-        raise Problems(("", f"expected a whole number, got {kind_of(value)}"))
+        raise Problems(("", N_("expected a whole number, got {kind}", kind=kind_of(value))))
     _refuse(value)
     return value
 
@@ -61,10 +62,10 @@ def to_float(value: Any, _: Any = None) -> float:
     if type(value) is int:
         _refuse(value)
         if int(float(value)) != value:
-            raise Problems(("", "whole number too large to be kept exactly"))
+            raise Problems(("", N_("whole number too large to be kept exactly")))
         return float(value)
     if type(value) is not float:
-        raise Problems(("", f"expected a number, got {kind_of(value)}"))
+        raise Problems(("", N_("expected a number, got {kind}", kind=kind_of(value))))
     _refuse(value)
     return value
 
@@ -72,13 +73,13 @@ def to_float(value: Any, _: Any = None) -> float:
 def to_none(value: Any, _: Any = None) -> None:
     """Return nothing."""
     if value is not None:
-        raise Problems(("", f"expected null, got {kind_of(value)}"))
+        raise Problems(("", N_("expected null, got {kind}", kind=kind_of(value))))
 
 
 def to_uuid(value: Any, _: Any = None) -> UUID:
     """Return an identifier in the form with hyphens."""
     if not _UUID.fullmatch(to_str(value)):
-        raise Problems(("", "expected a UUID"))
+        raise Problems(("", N_("expected a UUID")))
     return UUID(value)
 
 
@@ -86,19 +87,19 @@ def to_datetime(value: Any, _: Any = None) -> datetime:
     """Return an ISO-8601 time with a zone, in UTC."""
     match = _TIME.fullmatch(to_str(value))
     if match is None:
-        raise Problems(("", "expected a time such as 2026-01-05T09:00:00Z"))
+        raise Problems(("", N_("expected a time such as 2026-01-05T09:00:00Z")))
     if match["zone"] is None:
-        raise Problems(("", "time without a zone (expected Z)"))
+        raise Problems(("", N_("time without a zone (expected Z)")))
     try:
         return datetime.fromisoformat(value).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise Problems(("", "no such time")) from None
+        raise Problems(("", N_("no such time"))) from None
 
 
 def from_datetime(value: datetime) -> str:
     """Return a time as UTC with microseconds and `Z`."""
     if value.tzinfo is None:
-        raise Problems(("", "time without a zone"))
+        raise Problems(("", N_("time without a zone")))
     return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
@@ -109,7 +110,7 @@ def to_bytes(value: Any, _: Any = None) -> bytes:
     except (binascii.Error, ValueError):
         data = None
     if data is None or from_bytes(data) != value:
-        raise Problems(("", "expected base64"))
+        raise Problems(("", N_("expected base64")))
     return data
 
 
@@ -128,11 +129,11 @@ def to_str_or_enum(value: Any, cls: type[str]) -> str:
 def one_of(value: Any, choices: tuple[Any, ...]) -> Any:
     """Return `value` where it is one of `choices`, by type too."""
     if not any(type(value) is type(choice) and value == choice for choice in choices):
-        raise Problems(("", f"expected one of {', '.join(str(choice) for choice in choices)}"))
+        raise Problems(("", N_("expected one of {choices}", choices=", ".join(map(str, choices)))))
     return value
 
 
 def _refuse(value: object) -> None:
     problem = scalar_problem(value)
-    if problem:
+    if problem is not None:
         raise Problems(("", problem))

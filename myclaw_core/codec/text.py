@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from myclaw_core.codec.problems import Problem, json_problems, step
+from myclaw_core.codec.problems import TOO_DEEP, Problem, json_problems, step
 from myclaw_core.errors import CodecError
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 __all__ = ["parse", "write"]
 
 
-def parse(data: bytes | str, where: str) -> Any:
+def parse(data: bytes | str, where: Text | str) -> Any:
     """Return the JSON value of a document.
 
     Raises:
@@ -24,14 +26,19 @@ def parse(data: bytes | str, where: str) -> Any:
         value = json.loads(text, object_pairs_hook=reader.pairs)
         repeated = list(_repeated(value, "$")) if reader.repeated else []
     except UnicodeDecodeError as error:
-        raise CodecError(where, [("$", f"not UTF-8 text (byte {error.start})")]) from None
+        raise CodecError(where, [("$", N_("not UTF-8 text (byte {n})", n=error.start))]) from None
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise CodecError(where, [("$", f"not JSON: {error.msg} ({place})")]) from None
+        problem = N_(
+            "not JSON: {reason} (line {line}, column {column})",
+            reason=error.msg,
+            line=error.lineno,
+            column=error.colno,
+        )
+        raise CodecError(where, [("$", problem)]) from None
     except ValueError:
-        raise CodecError(where, [("$", "a number has too many digits")]) from None
+        raise CodecError(where, [("$", N_("a number has too many digits"))]) from None
     except RecursionError:
-        raise CodecError(where, [("$", "nested too deeply")]) from None
+        raise CodecError(where, [("$", TOO_DEEP)]) from None
     if repeated:
         raise CodecError(where, repeated)
     return value
@@ -56,7 +63,7 @@ def write(value: Any, where: str, errors: str = "strict") -> bytes:
             raise CodecError(where, [("$" + path, message) for path, message in problems])
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode("utf-8")
     except RecursionError:
-        raise CodecError(where, [("$", "nested too deeply")]) from None
+        raise CodecError(where, [("$", TOO_DEEP)]) from None
 
 
 class _Reader:
@@ -84,7 +91,7 @@ class _Repeated(dict[str, Any]):
 
 def _repeated(value: Any, path: str) -> Iterator[Problem]:
     if isinstance(value, _Repeated):
-        yield from ((path + step(key), "key given twice") for key in value.twice)
+        yield from ((path + step(key), N_("key given twice")) for key in value.twice)
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _repeated(item, path + step(key))

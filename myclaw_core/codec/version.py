@@ -7,6 +7,8 @@ from typing import Any
 
 from myclaw_core.codec.problems import kind_of
 from myclaw_core.errors import CodecError, NewerVersionError
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 __all__ = ["SCHEMA_VERSION", "UNKNOWN_FIELDS", "open_document", "seal_document"]
 
@@ -19,7 +21,7 @@ _MAJOR = int(SCHEMA_VERSION.partition(".")[0])
 _SHAPE = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
 
 
-def open_document(value: Any, where: str, *, keep_version: bool = True) -> dict[str, Any]:
+def open_document(value: Any, where: Text | str, *, keep_version: bool = True) -> dict[str, Any]:
     """Return the fields of a stored document.
 
     Args:
@@ -31,7 +33,7 @@ def open_document(value: Any, where: str, *, keep_version: bool = True) -> dict[
         NewerVersionError: Its version is of a later major.
     """
     if not isinstance(value, dict):
-        raise CodecError(where, [("$", f"expected an object, got {kind_of(value)}")])
+        raise CodecError(where, [("$", N_("expected an object, got {kind}", kind=kind_of(value)))])
     _check(value, where)
     kept = keep_version and value[_FIELD] != SCHEMA_VERSION
     return {key: item for key, item in value.items() if key != _FIELD or kept}
@@ -42,17 +44,24 @@ def seal_document(fields: dict[str, Any]) -> dict[str, Any]:
     return {_FIELD: SCHEMA_VERSION, **fields}
 
 
-def _check(document: dict[str, Any], where: str) -> None:
+def _check(document: dict[str, Any], where: Text | str) -> None:
     place = f"$.{_FIELD}"
     if _FIELD not in document:
-        raise CodecError(where, [(place, f'required field missing (expected "{SCHEMA_VERSION}")')])
+        missing = N_('required field missing (expected "{version}")', version=SCHEMA_VERSION)
+        raise CodecError(where, [(place, missing)])
     version = document[_FIELD]
     match = _SHAPE.fullmatch(version) if isinstance(version, str) else None
     if match is None:
-        raise CodecError(where, [(place, f'expected a version such as "{SCHEMA_VERSION}"')])
+        malformed = N_('expected a version such as "{version}"', version=SCHEMA_VERSION)
+        raise CodecError(where, [(place, malformed)])
     major = int(match[1])
     if major > _MAJOR:
-        problem = f"schema version {version} is newer than this program reads ({_MAJOR}.x); update myclaw"
-        raise NewerVersionError(where, [(place, problem)])
+        newer = N_(
+            "schema version {version} is newer than this program reads ({ours}.x); update myclaw",
+            version=version,
+            ours=_MAJOR,
+        )
+        raise NewerVersionError(where, [(place, newer)])
     if major < _MAJOR:
-        raise CodecError(where, [(place, f"schema version {version} is older than this program reads ({_MAJOR}.x)")])
+        older = N_("schema version {version} is older than this program reads ({ours}.x)", version=version, ours=_MAJOR)
+        raise CodecError(where, [(place, older)])

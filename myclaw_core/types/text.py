@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
 from attrs import field, frozen
 
-__all__ = ["Text", "TextValue", "as_text"]
+__all__ = ["Text", "TextValue", "as_text", "joined"]
 
 TextValue = Union[str, int, float, "Text"]
 
@@ -26,13 +26,22 @@ class Text:
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
     def __str__(self) -> str:
-        """Return the English sentence."""
-        return self.msgid.format_map(_Gaps(self.params)) if self.params else self.msgid
+        """Return the English sentence; one whose places do not suit its values is returned as it is."""
+        try:
+            return self.msgid.format_map(_Gaps(self.params)) if self.params else self.msgid
+        except (ValueError, TypeError, LookupError, AttributeError):
+            return self.msgid
 
 
 def as_text(message: Text | str) -> Text:
     """Return a message as it is, and other words as one that has no translation of its own."""
     return message if isinstance(message, Text) else Text(message)
+
+
+def joined(messages: Iterable[Text | str], separator: str = "; ") -> Text:
+    """Return several messages as one, each still rendered by itself."""
+    parts = {f"part_{number}": as_text(message) for number, message in enumerate(messages)}
+    return Text(separator.join(f"{{{name}}}" for name in parts), parts)
 
 
 class _Gaps(dict[str, TextValue]):
