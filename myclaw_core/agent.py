@@ -22,9 +22,11 @@ from myclaw_core.events.export import AuditExport
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
+from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, system_lookup
 from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginSet
+from myclaw_core.plugins.report import PluginReport
 from myclaw_core.policy.rates import RATE_KIND
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.failover import provider_names
@@ -36,11 +38,18 @@ from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import UndoLine, undo_trace
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.follower import TrustFollower
-from myclaw_core.types.text import Text
+from myclaw_core.types.text import Text, joined
 
 __all__ = ["Agent"]
 
 _log = logging.getLogger("myclaw")
+
+_NOT_ON = {
+    "off": N_("the plugin {plugin} is off: {why}"),
+    "new": N_("the plugin {plugin} is new: {why}"),
+    "failed": N_("the plugin {plugin} has failed: {why}"),
+    "missing": N_("the plugin {plugin} is missing: {why}"),
+}
 
 
 @frozen(kw_only=True)
@@ -136,10 +145,22 @@ class Agent:
         for wanted in (agent.provider, *provider_names(agent.failover)):
             if wanted not in offered:
                 why = self._why_not_offered(wanted, self.dispatcher.models())
-                raise UnavailableError(f"no model: no plugin offers the provider {wanted!r} that [agent] names; {why}")
+                raise UnavailableError(
+                    N_(
+                        "no model: no plugin offers the provider '{provider}' that [agent] names; {why}",
+                        provider=wanted,
+                        why=why,
+                    )
+                )
         missing = [choice.provider.missing() for choice in models]
         if missing[0] is not None and None not in missing:
-            raise UnavailableError(f"{missing[0]} of {self.home.config_file}; 'myclaw demo' needs none")
+            raise UnavailableError(
+                N_(
+                    "{missing}; the configuration is {file}; 'myclaw demo' needs no model",
+                    missing=missing[0],
+                    file=str(self.home.config_file),
+                )
+            )
 
     def channel(self, name: str) -> Channel:
         """Return a channel by name.
@@ -149,15 +170,15 @@ class Agent:
         """
         if name not in self.channels:
             why = self._why_not_offered(name, self.channels)
-            raise UnavailableError(f"no plugin offers the channel {name!r}; {why}")
+            raise UnavailableError(N_("no plugin offers the channel '{channel}'; {why}", channel=name, why=why))
         return self.channels[name]
 
-    def _why_not_offered(self, name: str, offered: Iterable[str]) -> str:
+    def _why_not_offered(self, name: str, offered: Iterable[str]) -> Text:
         """Return that the plugin of that name is not on, or the nearest name that is offered."""
         report = next((each for each in self.plugins.reports if each.name == name and each.state != "on"), None)
         if report is None or not report.distribution:
-            return nearest(name, offered).removeprefix("; ")
-        return f"the plugin {name} is {report.state}: {'; '.join(filter(None, (report.error, report.hint)))}"
+            return nearest(name, offered)
+        return evolve(_NOT_ON[report.state], params={"plugin": name, "why": _told_by(report)})
 
     def new_turn(self, turn: Turn, channel: Channel, history: Sequence[Message]) -> TurnRunner:
         """Return what runs one turn.
@@ -204,9 +225,12 @@ class Agent:
 
     def _distrust(self, error: MyclawError) -> None:
         """Go on without relying on a record of which a part cannot be read."""
-        problem = Text("a part of the record cannot be read: {problem}", {"problem": str(error)})
+        problem = N_("a part of the record cannot be read: {problem}", problem=error.text)
         self.record_check.damaged(problem)
-        self.notices.append(Text("{problem}; every action asks, nothing was changed", {"problem": str(problem)}))
+        self._warn(problem)
+
+    def _warn(self, problem: Text) -> None:
+        self.notices.append(N_("{problem}; every action asks, nothing was changed", problem=problem))
 
     async def _follow(self) -> None:
         """Let trust take in what was recorded; where it cannot, nothing is promoted until it can."""
@@ -214,7 +238,7 @@ class Agent:
             await self._record_faults()
             await self.follower.catch_up()
         except MyclawError as error:
-            problem = Text("trust does not know the newest events: {problem}", {"problem": str(error)})
+            problem = N_("trust does not know the newest events: {problem}", problem=error.text)
             self.record_check.behind = problem
             _log.error("%s; every action asks until it can follow", problem)
         else:
@@ -229,17 +253,16 @@ class Agent:
             self._distrust(error)
         problem = await self.record_check.start()
         if problem is not None:
-            self.notices.append(Text("{problem}; every action asks, nothing was changed", {"problem": str(problem)}))
+            self._warn(problem)
         if recover_turns:
             self.notices.extend(await self.export.start())
             self.log.subscribe(self.export.on_event)
             await self._recover()
         await self._follow()
-        if not self.book.sound:
-            msgid = "the trust record does not check out: {problem}; every action asks, nothing was changed"
-            self.notices.append(Text(msgid, {"problem": str(self.book.problem)}))
+        if self.book.problem is not None:
+            self._warn(N_("the trust record does not check out: {problem}", problem=self.book.problem))
         self.faults.extend(
-            PluginFault(plugin=report.name, hook="load", detail=f"{report.error}; {report.hint}")
+            PluginFault(plugin=report.name, hook="load", detail=str(_told_by(report)))
             for report in self.plugins.unloadable
         )
         self.notices.extend(self._odd_settings())
@@ -252,11 +275,14 @@ class Agent:
         for report in self.plugins.reports:
             if report.state == "missing" and not report.distribution and report.name in config.plugins.disabled:
                 known = {each.name for each in self.plugins.reports if each.state != "missing"}
-                msgid = "[plugins] disabled names {plugin}, which is not installed{nearest}"
-                yield Text(msgid, {"plugin": report.name, "nearest": nearest(report.name, known)})
+                yield N_(
+                    "[plugins] disabled names {plugin}, which is not installed; {nearest}",
+                    plugin=report.name,
+                    nearest=nearest(report.name, known),
+                )
         for root in config.policy.roots:
             if not Path(root).expanduser().is_dir():
-                yield Text("[policy] roots: {root} is no folder that exists, so it opens nothing", {"root": root})
+                yield N_("[policy] roots: {root} is no folder that exists, so it opens nothing", root=root)
 
     async def _record_faults(self) -> None:
         """Write down what plugins did wrong since the last time."""
@@ -279,13 +305,19 @@ class Agent:
         await self.log.checkpoint()
 
 
+def _told_by(report: PluginReport) -> Text:
+    """Return what is wrong with a plugin and what to do, as far as there is something to tell."""
+    return joined(filter(None, (report.error, report.hint)))
+
+
 def _interrupted(trace: ExecutionTrace) -> Text:
     unknown = sum(step.state == "intent" for step in trace.steps)
+    short = str(trace.id)[:13]
     if not unknown:
-        msgid = "an earlier turn was interrupted (trace {trace}); what it did until then is recorded"
-        return Text(msgid, {"trace": str(trace.id)[:13]})
-    return Text(
+        return N_("an earlier turn was interrupted (trace {trace}); what it did until then is recorded", trace=short)
+    return N_(
         "an earlier turn was interrupted (trace {trace}): actions with an unknown outcome: {n}; "
         "'myclaw undo {trace}' takes back what can be",
-        {"trace": str(trace.id)[:13], "n": unknown},
+        trace=short,
+        n=unknown,
     )

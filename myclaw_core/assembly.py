@@ -23,6 +23,7 @@ from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.files.resolve import display_path
+from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, PinnedNetwork
 from myclaw_core.paths import Home
 from myclaw_core.policy.engine import Policy
@@ -135,7 +136,7 @@ class Assembly:
         try:
             never.load(await self.log.scan(NEVER_KIND))
         except StoreError as error:
-            record_check.damaged(Text("the never-list cannot be read: {problem}", {"problem": str(error)}))
+            record_check.damaged(N_("the never-list cannot be read: {problem}", problem=error.text))
         return Policy(
             tools=tools,
             constitution=Constitution(),
@@ -237,7 +238,7 @@ class Assembly:
         try:
             room = os.statvfs(folder)
         except OSError as error:
-            return Text("{folder} cannot be reached: {reason}", {"folder": str(folder), "reason": str(error.strerror)})
+            return N_("{folder} cannot be reached: {reason}", folder=str(folder), reason=str(error.strerror))
         if room.f_bavail * room.f_frsize < RECORD_ROOM_BYTES:
-            return Text("no room is left in {folder} for the record; free some space", {"folder": str(folder)})
+            return N_("no room is left in {folder} for the record; free some space", folder=str(folder))
         return None

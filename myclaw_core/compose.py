@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -14,9 +15,11 @@ from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import ConfigError
 from myclaw_core.events.types import PluginFault
 from myclaw_core.host import Host
+from myclaw_core.messages import use_language
 from myclaw_core.paths import Home
 from myclaw_core.plugins import ConsentBook, PluginSet
 from myclaw_core.plugins import load_plugins as load_installed
+from myclaw_core.plugins.trace import hook_trace
 
 if TYPE_CHECKING:
     from myclaw_core.events.log import EventLog
@@ -71,7 +74,7 @@ def configured_dispatcher(
     *,
     on_broken: Callable[[ConfigError], None] | None = None,
 ) -> tuple[Dispatcher, Config]:
-    """Return the caller of hooks and the checked configuration.
+    """Return the caller of hooks and the checked configuration; messages are in its language from now on.
 
     Args:
         on_broken: Is told why the configuration does not load; the defaults are taken then.
@@ -90,7 +93,7 @@ def configured_dispatcher(
             emit=lambda line: on_fault(PluginFault(plugin=plugin, hook="emit", detail=line)),
         )
 
-    dispatcher = Dispatcher(plugins, clock, on_fault, host_for=host_for)
+    dispatcher = Dispatcher(plugins, clock, on_fault, host_for=host_for, on_call=hook_trace(os.environ))
     schemas = dispatcher.config()
     try:
         config = load_config(home.config_file, schemas, idle=plugins.idle)
@@ -99,4 +102,5 @@ def configured_dispatcher(
             raise
         on_broken(error)
         config = read_config(parse_source(home.config_file, ""), schemas)
+    use_language(config.agent.language)
     return dispatcher, config

@@ -35,8 +35,9 @@ class Home:
         if chosen:
             if not chosen.startswith(("/", "~")):
                 from myclaw_core.errors import UsageError
+                from myclaw_core.messages import N_
 
-                raise UsageError(f"MYCLAW_HOME is {chosen!r}; it must be an absolute path")
+                raise UsageError(N_("MYCLAW_HOME is {home}; it must be an absolute path", home=repr(chosen)))
             return cls.at(Path(chosen))
         return cls(Path.home() / ".local/share/myclaw", Path.home() / ".config/myclaw/config.toml")
 
@@ -88,6 +89,7 @@ class Home:
             UnavailableError: A folder cannot be made.
         """
         from myclaw_core.errors import UnavailableError
+        from myclaw_core.messages import N_
 
         for folder, mode in (
             (self.root, 0o700),
@@ -102,6 +104,9 @@ class Home:
             try:
                 folder.mkdir(mode=mode, parents=True, exist_ok=True)
             except OSError as error:
-                raise UnavailableError(
-                    f"cannot make {folder}: {error.strerror}; set MYCLAW_HOME to a folder you can write to"
-                ) from error
+                text = N_(
+                    "cannot make {folder}: {reason}; set MYCLAW_HOME to a folder you can write to",
+                    folder=str(folder),
+                    reason=str(error.strerror),
+                )
+                raise UnavailableError(text) from error

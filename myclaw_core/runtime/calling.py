@@ -11,17 +11,16 @@ from attrs import evolve
 from myclaw_core.budget.ledger import BudgetRefusedError, Reservation, SoftCapReached
 from myclaw_core.budget.types import PriceUnknownError
 from myclaw_core.errors import MyclawError
-from myclaw_core.plugins.contain import one_line
+from myclaw_core.messages import N_
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.failover import CallFailedError, Lineup, ModelChoice
 from myclaw_core.runtime.model import ModelError, ModelProvider, ModelReply, ModelRequest
 from myclaw_core.runtime.prompt import system_prompt, tool_specs
-from myclaw_core.runtime.received import guarded, received_reply
+from myclaw_core.runtime.received import guarded, received_error, received_reply
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.softcap import ask_past_soft_cap
-from myclaw_core.runtime.storable import storable_text
-from myclaw_core.runtime.types import Message, ModelCall, Outcome, Turn, Usage
+from myclaw_core.runtime.types import CANCELLED, Message, ModelCall, Outcome, Turn, Usage
 from myclaw_core.types.text import Text
 
 __all__ = ["ModelCaller", "TurnEndedError"]
@@ -76,8 +75,7 @@ class ModelCaller:
             except CallFailedError as failed:
                 if self._lineup.go_on(failed):
                     continue
-                reason = self._lineup.ended(Text("{reason}", {"reason": failed.line}))
-                raise TurnEndedError("failed", reason) from failed
+                raise TurnEndedError("failed", self._lineup.ended(failed.line)) from failed
             except TurnEndedError as ended:
                 raise TurnEndedError(ended.outcome, self._lineup.ended(ended.notice)) from ended
             if notice := self._lineup.answered(reply.model):
@@ -99,7 +97,7 @@ class ModelCaller:
         request = self._request(choice.model, messages)
         reservation = await self._reserve(choice.provider, request)
         call = self._begun(choice.provider, request, reservation)
-        who = f"the model provider {choice.provider.name!r}"
+        provider = choice.provider.name
         shown: list[str] = []
         started_s = self._services.clock.monotonic()
 
@@ -109,16 +107,17 @@ class ModelCaller:
 
         try:
             async with self._services.clock.timeout(limit_s):
-                answer = await guarded(who, choice.provider.complete(request, show))
-            reply = received_reply(answer, who)
+                answer = await guarded(_who(provider), choice.provider.complete(request, show))
+            reply = received_reply(answer, provider)
         except (Exception, asyncio.CancelledError) as error:
-            failed = evolve(call, wall_time_ms=self._ms_since(started_s), error=_line(error, who))
+            line = _line(error, provider)
+            failed = evolve(call, wall_time_ms=self._ms_since(started_s), error=str(line))
             spent = not isinstance(error, ModelError) or error.may_have_spent
             booking = self._recorder.model_called(failed, None, reservation, None, may_have_spent=spent)
             await asyncio.shield(booking)
             if isinstance(error, asyncio.CancelledError):
                 raise
-            raise CallFailedError(failed.error, error, has_shown=bool(shown)) from error
+            raise CallFailedError(line, error, has_shown=bool(shown)) from error
         await self._book(evolve(call, wall_time_ms=self._ms_since(started_s)), reply, reservation)
         return reply
 
@@ -190,15 +189,19 @@ class ModelCaller:
             raise TurnEndedError("budget", refused.text) from refused
 
 
-def _line(error: BaseException, who: str) -> str:
+def _who(provider: str) -> Text:
+    return N_("the model provider '{provider}'", provider=provider)
+
+
+def _line(error: BaseException, provider: str) -> Text:
     """Return one line on why a call failed."""
     if isinstance(error, asyncio.CancelledError):
-        return "cancelled"
+        return CANCELLED
     if isinstance(error, TimeoutError):
-        return "the model took longer than the turn may last; see wall_s in [limits]"
+        return N_("the model took longer than the turn may last; see wall_s in [limits]")
     if isinstance(error, MyclawError):
-        return storable_text(str(error))
-    return storable_text(f"{who} failed: {one_line(error)}")
+        return received_error(error)
+    return N_("the model provider '{provider}' failed: {error}", provider=provider, error=received_error(error))
 
 
 def _token_bound(request: ModelRequest) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 from urllib.parse import urlsplit
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from myclaw_core.messages import N_
 from myclaw_core.runtime.model import ModelError
-from myclaw_core.types.text import Text
+from myclaw_core.types.text import Text, TextValue
 
 __all__ = ["CallSite", "is_web_address", "short_line"]
 
@@ -17,21 +18,55 @@ Kind = Literal["auth", "rate", "request", "unreachable", "overloaded", "timeout"
 _MOST_DETAIL_CHARS = 200
 _SERVER_ERROR = 500
 
-_STATUS_LINES: dict[int, tuple[Kind, str]] = {
-    401: ("auth", "refused the key ({said}); check {key_name}"),
-    402: ("auth", "wants a payment first ({said}); check the billing of the account of {key_name}"),
-    403: ("auth", "does not allow this to the key ({said}); check the rights of {key_name}"),
-    404: ("request", "does not know the model {model!r} at {url} ({said}); check model in [agent], {url_name}"),
-    408: ("timeout", "gave up on the call ({said}); ask again"),
-    413: ("request", "finds the conversation too long ({said}); start a new session"),
-    429: ("rate", "has reached its rate limit ({said}); wait {wait} and ask again"),
-    504: ("timeout", "gave up on the call ({said}); ask again"),
-    529: ("overloaded", "is overloaded ({said}); ask again in a minute or set another model in [agent]"),
+_GAVE_UP = N_("the model provider '{provider}' gave up on the call ({said}); ask again")
+_STATUS_LINES: dict[int, tuple[Kind, Text]] = {
+    401: ("auth", N_("the model provider '{provider}' refused the key ({said}); check {key_name}")),
+    402: (
+        "auth",
+        N_(
+            "the model provider '{provider}' wants a payment first ({said}); "
+            "check the billing of the account of {key_name}"
+        ),
+    ),
+    403: (
+        "auth",
+        N_("the model provider '{provider}' does not allow this to the key ({said}); check the rights of {key_name}"),
+    ),
+    404: (
+        "request",
+        N_(
+            "the model provider '{provider}' does not know the model '{model}' at {url} ({said}); "
+            "check model in [agent], {url_name}"
+        ),
+    ),
+    408: ("timeout", _GAVE_UP),
+    413: (
+        "request",
+        N_("the model provider '{provider}' finds the conversation too long ({said}); start a new session"),
+    ),
+    429: (
+        "rate",
+        N_("the model provider '{provider}' has reached its rate limit ({said}); wait {wait} and ask again"),
+    ),
+    504: ("timeout", _GAVE_UP),
+    529: (
+        "overloaded",
+        N_(
+            "the model provider '{provider}' is overloaded ({said}); "
+            "ask again in a minute or set another model in [agent]"
+        ),
+    ),
 }
-_SERVER_LINE: tuple[Kind, str] = ("overloaded", "has a fault ({said}); ask again in a minute")
-_CLIENT_LINE: tuple[Kind, str] = (
+_SERVER_LINE: tuple[Kind, Text] = (
+    "overloaded",
+    N_("the model provider '{provider}' has a fault ({said}); ask again in a minute"),
+)
+_CLIENT_LINE: tuple[Kind, Text] = (
     "request",
-    "refused the request ({said}); start a new session or set another model in [agent]",
+    N_(
+        "the model provider '{provider}' refused the request ({said}); "
+        "start a new session or set another model in [agent]"
+    ),
 )
 
 
@@ -63,39 +98,53 @@ class CallSite:
             message: What the service says of it; may be empty.
             wait_s: Seconds after which it may be asked again, where the service says so.
         """
-        kind, text = _STATUS_LINES.get(status, _SERVER_LINE if status >= _SERVER_ERROR else _CLIENT_LINE)
-        line = text.format(
-            said=f"{status}: {short_line(message)}" if message else f"{status}",
-            key_name=self.key_name,
-            model=self.model,
-            url=_without_password(self.url),
-            url_name=self.url_name,
-            wait="a minute" if wait_s is None else f"{wait_s:g} s",
-        )
-        return self._error(kind, line)
+        kind, line = _STATUS_LINES.get(status, _SERVER_LINE if status >= _SERVER_ERROR else _CLIENT_LINE)
+        places: dict[str, TextValue] = {
+            "provider": self.provider,
+            "said": f"{status}: {short_line(message)}" if message else f"{status}",
+            "key_name": self.key_name,
+            "model": self.model,
+            "url": _without_password(self.url),
+            "url_name": self.url_name,
+            "wait": N_("a minute") if wait_s is None else N_("{seconds} s", seconds=f"{wait_s:g}"),
+        }
+        return ModelError(evolve(line, params=places), kind)
 
     def unreachable(self, cause: BaseException) -> ModelError:
         """Return the line for a service that there is no connection to."""
-        detail = _detail(cause)
-        return self._error(
-            "unreachable", f"cannot be reached at {_without_password(self.url)} ({detail}); {self.reach}"
+        text = N_(
+            "the model provider '{provider}' cannot be reached at {url} ({detail}); {reach}",
+            provider=self.provider,
+            url=_without_password(self.url),
+            detail=_detail(cause),
+            reach=self.reach,
         )
+        return ModelError(text, "unreachable")
 
     def silence(self) -> ModelError:
         """Return the line for a service that says nothing any more."""
-        text = f"was silent for {self.timeout_s:g} s; ask again or raise timeout_s in [{self.provider}]"
-        return self._error("timeout", text)
+        text = N_(
+            "the model provider '{provider}' was silent for {seconds} s; ask again or raise timeout_s in [{provider}]",
+            provider=self.provider,
+            seconds=f"{self.timeout_s:g}",
+        )
+        return ModelError(text, "timeout")
 
     def cut(self) -> ModelError:
         """Return the line for an answer that does not end; it is not asked for again, part of it was already shown."""
-        return self._error("connection", "broke off in the middle of its answer; ask again")
+        text = N_(
+            "the model provider '{provider}' broke off in the middle of its answer; ask again", provider=self.provider
+        )
+        return ModelError(text, "connection")
 
     def malformed(self, error: BaseException) -> ModelError:
         """Return the line for an answer that cannot be read."""
-        return self._error("malformed", f"sent an answer that cannot be read ({_detail(error)}); ask again")
-
-    def _error(self, kind: Kind, text: str) -> ModelError:
-        return ModelError(f"the model provider {self.provider!r} {text}", kind)
+        text = N_(
+            "the model provider '{provider}' sent an answer that cannot be read ({detail}); ask again",
+            provider=self.provider,
+            detail=_detail(error),
+        )
+        return ModelError(text, "malformed")
 
 
 def is_web_address(url: str) -> bool:

@@ -15,18 +15,18 @@ from attrs import evolve, frozen
 from myclaw_core.budget.types import BudgetRefusedError
 from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure, UnavailableError
 from myclaw_core.files.access import PinnedFiles
-from myclaw_core.plugins.contain import one_line
+from myclaw_core.messages import N_
 from myclaw_core.policy.rates import RateRefusedError
 from myclaw_core.policy.shell import ShellCall, shell_call
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.redact import redact_text
-from myclaw_core.runtime.received import guarded, guarded_in_thread, is_change, received_result
+from myclaw_core.runtime.received import guarded, guarded_in_thread, is_change, received_error, received_result
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.shells import FolderBusyError, alone, shown_command
 from myclaw_core.runtime.storable import masked_args, storable_text
 from myclaw_core.runtime.tool import PlannedChange, ShellArgs, Tool, ToolContext
-from myclaw_core.runtime.types import ActionStep, ToolCall, ToolError, ToolResult, Turn
+from myclaw_core.runtime.types import CANCELLED, ActionStep, ToolCall, ToolError, ToolResult, Turn
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 from myclaw_core.undo.diff import preview
@@ -136,7 +136,7 @@ class Executor:
         try:
             step = await self._recorder.intended(step, undo)
         except (BudgetRefusedError, RateRefusedError) as refused:
-            refusal = ToolError(kind="denied", message=str(refused), retryable=True)
+            refusal = ToolError(kind="denied", message=refused.text, retryable=True)
             return await self._end(evolve(step, state="failed", error=refusal))
         journalled = planned_states(undo) if undo else None
         files = self._files(step.effects, journalled)
@@ -250,7 +250,7 @@ class Executor:
             result = await running
             finished = evolve(step, state="done", exec_result=self._fit(result, step))
         except (Exception, asyncio.CancelledError) as error:
-            message = "cancelled" if isinstance(error, asyncio.CancelledError) else _line(error)
+            message = CANCELLED if isinstance(error, asyncio.CancelledError) else received_error(error)
             finished = evolve(step, state="failed", error=ToolError(kind="exception", message=message))
             unsure = _may_have_acted(error)
         await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
@@ -280,7 +280,7 @@ async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> To
         result = await guarded_in_thread(_who(tool), tool.run, args, context)
     if inspect.isawaitable(result):
         result = await guarded(_who(tool), result)
-    return received_result(result, _who(tool))
+    return received_result(result, tool.name)
 
 
 def _planned_changes(plan: Any, files: PinnedFiles) -> tuple[PlannedChange, ...]:
@@ -288,43 +288,38 @@ def _planned_changes(plan: Any, files: PinnedFiles) -> tuple[PlannedChange, ...]
     changes = tuple(plan)
     for change in changes:
         if not is_change(change):
-            raise ToolFailure("the tool's plan holds something that is no change; report it to its author")
+            raise ToolFailure(N_("the tool's plan holds something that is no change; report it to its author"))
         files.require_judged(change)
     return changes
 
 
 def _no_longer_judged() -> PlanFailedError:
-    message = "what it would change is no longer what was judged; it was not done, look again"
+    message = N_("what it would change is no longer what was judged; it was not done, look again")
     return PlanFailedError(ToolError(kind="denied", message=message, retryable=True))
 
 
 def _without_undo(error: Exception) -> PlanFailedError:
-    message = f"the undo record could not be written, so it was not done: {error}"
+    message = N_("the undo record could not be written, so it was not done: {reason}", reason=received_error(error))
     return PlanFailedError(ToolError(kind="unavailable", message=message))
 
 
-def _who(tool: Tool) -> str:
-    return f"the tool {tool.name}"
+def _who(tool: Tool) -> Text:
+    return N_("the tool {tool}", tool=tool.name)
 
 
 def _tool_error(tool: Tool, error: BaseException) -> ToolError:
     """Return the one line that the model and the person read about a tool's failure."""
     if isinstance(error, TimeoutError):
-        return ToolError(kind="timeout", message=f"{tool.name} took longer than {tool.timeout_s:g} s", retryable=True)
+        message = N_("{tool} took longer than {seconds} s", tool=tool.name, seconds=f"{tool.timeout_s:g}")
+        return ToolError(kind="timeout", message=message, retryable=True)
     if isinstance(error, EffectChangedError):
-        return ToolError(kind="denied", message=_line(error))
+        return ToolError(kind="denied", message=received_error(error))
     if isinstance(error, StoreError | UnavailableError):
-        return ToolError(kind="unavailable", message=_line(error))
+        return ToolError(kind="unavailable", message=received_error(error))
     retryable = isinstance(error, ToolFailure) and error.retryable
-    return ToolError(kind="exception", message=_line(error), retryable=retryable)
+    return ToolError(kind="exception", message=received_error(error), retryable=retryable)
 
 
 def _may_have_acted(error: BaseException) -> bool:
     """Return whether a tool that did not end well may have done its work all the same; its own word excludes it."""
     return not isinstance(error, ToolFailure)
-
-
-def _line(error: BaseException) -> str:
-    """Return an exception as one recordable line; what is not the core's own error names its type."""
-    text = str(error) if isinstance(error, MyclawError) else one_line(error)
-    return redact_text(storable_text(" ".join(text.split())[:2000]))

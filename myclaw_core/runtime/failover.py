@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from myclaw_core.messages import N_
 from myclaw_core.runtime.model import ModelError, ModelProvider
-from myclaw_core.types.text import Text
+from myclaw_core.types.text import Text, TextValue, joined
 
 __all__ = ["CallFailedError", "Lineup", "ModelChoice", "model_choices", "provider_names"]
 
 _NOTICES = {
-    "unreachable": "{failed} cannot be reached; answered by {provider} {model}",
-    "overloaded": "{failed} is overloaded; answered by {provider} {model}",
-    "rate": "{failed} has reached its rate limit; answered by {provider} {model}",
-    "auth": "{failed} has no valid key; answered by {provider} {model}",
-    "timeout": "{failed} did not answer in time; answered by {provider} {model}",
+    "unreachable": N_("{failed} cannot be reached; answered by {provider} {model}"),
+    "overloaded": N_("{failed} is overloaded; answered by {provider} {model}"),
+    "rate": N_("{failed} has reached its rate limit; answered by {provider} {model}"),
+    "auth": N_("{failed} has no valid key; answered by {provider} {model}"),
+    "timeout": N_("{failed} did not answer in time; answered by {provider} {model}"),
 }
 """What is told by the kind of failure; after any other kind no other model would do better, or nobody knows."""
 
@@ -37,11 +38,11 @@ class CallFailedError(Exception):
         has_shown: Whether a part of the answer was shown already.
     """
 
-    def __init__(self, line: str, cause: BaseException, *, has_shown: bool) -> None:
+    def __init__(self, line: Text, cause: BaseException, *, has_shown: bool) -> None:
         self.line = line
         self.kind = cause.kind if isinstance(cause, ModelError) else ""
         self.has_shown = has_shown
-        super().__init__(line)
+        super().__init__(str(line))
 
 
 class Lineup:
@@ -79,15 +80,16 @@ class Lineup:
             return None
         choice, failed = self._untold[0]
         self._untold.clear()
-        places = {"failed": choice.provider.name, "provider": self.current.provider.name, "model": model}
-        return Text(_NOTICES[failed.kind], places)
+        places: dict[str, TextValue] = {
+            "failed": choice.provider.name,
+            "provider": self.current.provider.name,
+            "model": model,
+        }
+        return evolve(_NOTICES[failed.kind], params=places)
 
     def ended(self, reason: Text) -> Text:
         """Return why the turn ends, after why each model before failed."""
-        if not self._untold:
-            return reason
-        failures = "; ".join(failed.line for _, failed in self._untold)
-        return Text("{failures}; {reason}", {"failures": failures, "reason": str(reason)})
+        return joined([*(failed.line for _, failed in self._untold), reason])
 
 
 def model_choices(failover: Sequence[str], providers: Mapping[str, ModelProvider]) -> tuple[ModelChoice, ...]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
+
 __all__ = ["LoopDetector"]
 
 FAILING_REPEATS = 3
@@ -22,7 +25,7 @@ class LoopDetector:
     def __init__(self) -> None:
         self._seen: list[_Seen] = []
 
-    def observe(self, call_digest: str, result_digest: str, *, failed: bool) -> str | None:
+    def observe(self, call_digest: str, result_digest: str, *, failed: bool) -> Text | None:
         """Add one call and return what repeats, or `None`.
 
         Args:
@@ -32,9 +35,9 @@ class LoopDetector:
         """
         self._seen.append(_Seen(call_digest, result_digest, failed))
         if failed and self._failures_in_a_row() >= FAILING_REPEATS:
-            return f"the same call failed {FAILING_REPEATS} times"
+            return N_("the same call failed {n} times", n=FAILING_REPEATS)
         if length := _repeated_tail(self._seen):
-            return f"the same {length} calls gave the same results twice"
+            return N_("the same {n} calls gave the same results twice", n=length)
         return None
 
     def _failures_in_a_row(self) -> int:

@@ -10,13 +10,15 @@ from attrs import evolve
 
 from myclaw_core import codec
 from myclaw_core.errors import CodecError, MyclawError
+from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import one_line
 from myclaw_core.runtime.model import ModelError, ModelReply
-from myclaw_core.runtime.storable import storable_data, storable_message, storable_text
+from myclaw_core.runtime.storable import storable_data, storable_line, storable_message, storable_text
 from myclaw_core.runtime.tool import PlannedChange
 from myclaw_core.runtime.types import ToolResult, Usage
+from myclaw_core.types.text import Text
 
-__all__ = ["guarded", "guarded_in_thread", "is_change", "received_reply", "received_result"]
+__all__ = ["guarded", "guarded_in_thread", "is_change", "received_error", "received_reply", "received_result"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,7 +28,7 @@ _MAX_TOKENS = 10**9
 _PERMISSIONS = 0o777
 
 
-async def guarded(who: str, awaitable: Awaitable[T]) -> T:
+async def guarded(who: Text, awaitable: Awaitable[T]) -> T:
     """Return what code of a plugin gives; it can neither end the program nor cancel the turn.
 
     Args:
@@ -44,33 +46,47 @@ async def guarded(who: str, awaitable: Awaitable[T]) -> T:
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
-        raise MyclawError(f"{who} raised {one_line(error)}") from error
+        raise _raised(who, error) from error
 
 
-async def guarded_in_thread(who: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def guarded_in_thread(who: Text, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return what `function` returns in a thread, so that the loop goes on; see `guarded`."""
 
     def call() -> T:
         try:
             return function(*args, **kwargs)
         except StopIteration as error:  # no future can carry it: whoever waits would wait for ever
-            raise MyclawError(f"{who} raised {one_line(error)}") from error
+            raise _raised(who, error) from error
         except Exception:
             raise
         except BaseException as error:
-            raise MyclawError(f"{who} raised {one_line(error)}") from error
+            raise _raised(who, error) from error
 
     return await asyncio.to_thread(call)
 
 
-def received_result(result: Any, who: str) -> ToolResult:
+def received_error(error: BaseException) -> Text:
+    """Return what a plugin raised as one line that the record can hold; it names its type unless it is ours."""
+    try:
+        return storable_line(error.text if isinstance(error, MyclawError) else Text(one_line(error)))
+    except Exception:  # a message that a plugin filled with what cannot be shown
+        return Text(type(error).__name__)
+
+
+def received_result(result: Any, tool: str) -> ToolResult:
     """Return a tool's result with only what a tool may say in it.
+
+    Args:
+        result: What the tool returned.
+        tool: Its name.
 
     Raises:
         MyclawError: It is no result; what the tool did it may have done all the same.
     """
     if not (isinstance(result, ToolResult) and isinstance(result.text, str) and isinstance(result.data, Mapping)):
-        raise MyclawError(f"{who} returned no ToolResult with a text and data; report it to its author")
+        raise MyclawError(
+            N_("the tool {tool} returned no ToolResult with a text and data; report it to its author", tool=tool)
+        )
     return ToolResult(
         text=storable_text(result.text), data=storable_data(result.data), truncated=result.truncated is True
     )
@@ -88,23 +104,36 @@ def is_change(change: Any) -> bool:
     )
 
 
-def received_reply(reply: Any, who: str) -> ModelReply:
+def received_reply(reply: Any, provider: str) -> ModelReply:
     """Return a model's reply, read as strictly as a stored one; calls with odd arguments stay, to be answered.
+
+    Args:
+        reply: What the provider returned.
+        provider: Its name.
 
     Raises:
         ModelError: It is no reply, counts tokens that cannot be, or names two calls alike.
     """
     try:
         mended = evolve(reply, message=storable_message(reply.message))
-        read = codec.structure(ModelReply, codec.unstructure(mended), f"the reply of {who}")
+        read = codec.structure(ModelReply, codec.unstructure(mended), f"the reply of the model provider {provider!r}")
     except CodecError as error:
-        raise ModelError(str(error), "malformed") from error
+        raise ModelError(error.text, "malformed") from error
     except Exception as error:
-        raise ModelError(f"{who} gave no reply: {one_line(error)}", "malformed") from error
+        text = N_("the model provider '{provider}' gave no reply: {error}", provider=provider, error=one_line(error))
+        raise ModelError(text, "malformed") from error
     ids = [call.id for call in read.message.tool_calls]
     if not _is_countable(read.usage or Usage()) or len(set(ids)) < len(ids) or read.message.role != "assistant":
-        raise ModelError(f"the reply of {who} is malformed: its role, token counts or call ids", "malformed")
+        text = N_(
+            "the reply of the model provider '{provider}' is malformed: its role, token counts or call ids",
+            provider=provider,
+        )
+        raise ModelError(text, "malformed")
     return read
+
+
+def _raised(who: Text, error: BaseException) -> MyclawError:
+    return MyclawError(N_("{who} raised {error}", who=who, error=one_line(error)))
 
 
 def _is_countable(usage: Usage) -> bool:

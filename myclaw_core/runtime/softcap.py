@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from myclaw_core.approval.gateway import Question
 from myclaw_core.budget.ledger import SoftCapReached
+from myclaw_core.messages import N_
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import Turn
 from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
 from myclaw_core.types.effect import Effect
-from myclaw_core.types.text import Text
 
 __all__ = ["TURN_ITSELF", "ask_past_soft_cap"]
 
@@ -39,7 +39,7 @@ async def ask_past_soft_cap(
     draft = ApprovalRequestDraft(
         action=action,
         effect_class=action.effect_class,
-        summary=Text("go on with this turn past the day's soft cap"),
+        summary=N_("go on with this turn past the day's soft cap"),
         risk="high",
         policy_reasons=(reached.text,),
     )

@@ -10,15 +10,15 @@ from attrs import define, evolve, frozen
 from myclaw_core.approval.gateway import Question
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.files.resolve import display_path
+from myclaw_core.messages import N_
 from myclaw_core.policy.types import PolicyDecision, Situation
-from myclaw_core.redact import redact_text
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.executor import Executor, PlanFailedError, Planned
 from myclaw_core.runtime.loops import LoopDetector
 from myclaw_core.runtime.prompt import outside_block
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
-from myclaw_core.runtime.storable import masked_args
+from myclaw_core.runtime.storable import masked_args, storable_line
 from myclaw_core.runtime.types import ActionStep, Message, ToolCall, ToolError, Turn
 from myclaw_core.types.action import PURE_CLASS
 from myclaw_core.types.canonical import digest_of
@@ -42,7 +42,7 @@ class CallsOutcome:
 
     messages: tuple[Message, ...]
     invalid: bool
-    loop: str | None
+    loop: Text | None
 
 
 @define(kw_only=True)
@@ -96,7 +96,7 @@ class StepRunner:
     async def _judge(self, call: ToolCall, index: int, model: str, situation: Situation) -> _Judged:
         problem = self._services.validator.problem(call)
         if problem is not None:
-            invalid = ToolError(kind="validation", message=redact_text(problem), retryable=True)
+            invalid = ToolError(kind="validation", message=storable_line(problem), retryable=True)
             return _Judged(call=call, step=self._unjudged_step(call, index, model), error=invalid)
         decision = await self._evaluate(call, situation)
         planned: Planned | None = None
@@ -111,7 +111,7 @@ class StepRunner:
                     decision = await self._evaluate(call, situation, planned.irreversible)
         step = self._step(call, index, model, decision, situation)
         if decision.verdict == "deny":
-            error = ToolError(kind="denied", message=str(decision.reason))
+            error = ToolError(kind="denied", message=decision.reason)
         return _Judged(call=call, step=step, planned=planned, error=error, violation=_denied_violation(decision))
 
     async def _evaluate(self, call: ToolCall, situation: Situation, irreversible: Text | None = None) -> PolicyDecision:
@@ -178,13 +178,13 @@ class StepRunner:
         irreversible = item.planned.irreversible if item.planned else None
         now = await self._evaluate(item.call, situation, irreversible)
         if now.verdict == "deny":
-            return ToolError(kind="denied", message=str(now.reason))
+            return ToolError(kind="denied", message=now.reason)
         if _STRICTNESS[now.verdict] > _STRICTNESS[was.verdict]:
             item.step = evolve(item.step, decision=now)
             await self._ask([item])
         return item.error
 
-    def _observe(self, call: ToolCall, step: ActionStep) -> str | None:
+    def _observe(self, call: ToolCall, step: ActionStep) -> Text | None:
         result: Any = [step.error and str(step.error.message), step.exec_result and step.exec_result.text]
         return self._loops.observe(f"{call.tool}:{step.args_digest}", digest_of(result), failed=step.error is not None)
 
@@ -242,12 +242,14 @@ def _denied_violation(decision: PolicyDecision) -> ViolationReport | None:
     return decision.violation if decision.verdict == "deny" else None
 
 
-def _refusal(verdict: str, note: str) -> str:
+def _refusal(verdict: str, note: str) -> Text:
     if note == "unattended":
-        return "this needs the person's approval and nobody is there to answer; it was not done"
+        return N_("this needs the person's approval and nobody is there to answer; it was not done")
     if verdict == "denied":
-        return "the person said no; it was not done"
-    return f"no approval ({note or verdict}); it was not done"
+        return N_("the person said no; it was not done")
+    if note == "timeout":
+        return N_("no approval (timeout); it was not done")
+    return N_("no approval (no answer); it was not done")
 
 
 def _targets(step: ActionStep) -> list[str]:

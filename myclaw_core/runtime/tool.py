@@ -12,6 +12,7 @@ from attrs import field, frozen
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import EffectChangedError
+from myclaw_core.messages import N_
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.sandbox.sandbox import ShellRun
 from myclaw_core.types.effect import Effect, EffectKind, Reversibility
@@ -127,7 +128,9 @@ class NoNetwork:
 
     async def resolve(self, host: str, port: int) -> tuple[str, ...]:
         """Refuse."""
-        raise EffectChangedError(f"no network was judged for this call; {host}:{port} was not looked up")
+        raise EffectChangedError(
+            N_("no network was judged for this call; {host}:{port} was not looked up", host=host, port=port)
+        )
 
 
 @frozen(kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from myclaw_core.errors import MyclawError, StoreError, UnavailableError
+from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import one_line
 from myclaw_core.policy.taint import typed_part
 from myclaw_core.policy.types import Situation
@@ -19,7 +20,6 @@ from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.steps import StepRunner
 from myclaw_core.runtime.types import ExecutionTrace, Message, Outcome, Turn
-from myclaw_core.types.text import Text
 
 __all__ = ["TurnRunner"]
 
@@ -38,7 +38,7 @@ class TurnRunner:
 
     def __init__(self, services: Services, turn: Turn, channel: Channel, history: Sequence[Message]) -> None:
         if services.provider is None:
-            raise UnavailableError("no model: the provider named in [agent] is not there")
+            raise UnavailableError(N_("no model: the provider named in [agent] is not there"))
         self._services = services
         self._turn = turn
         self._channel = channel
@@ -84,9 +84,10 @@ class TurnRunner:
             await asyncio.shield(self._close("failed"))
             if isinstance(error, MyclawError | OSError):
                 raise
-            raise MyclawError(
-                f"the turn broke off: {one_line(error)}; what was done is recorded ('myclaw audit show')"
-            ) from error
+            text = N_(
+                "the turn broke off: {error}; what was done is recorded ('myclaw audit show')", error=one_line(error)
+            )
+            raise MyclawError(text) from error
         await self._close(outcome)
 
     async def _close(self, outcome: Outcome) -> None:
@@ -114,9 +115,9 @@ class TurnRunner:
     def _check_limits(self, started_s: float) -> None:
         limits = self._services.config.limits
         if len(self._recorder.trace.steps) >= limits.steps or self._caller.calls > limits.steps:
-            raise TurnEndedError("failed", Text("stopped: {n} steps are the limit of a turn", {"n": limits.steps}))
+            raise TurnEndedError("failed", N_("stopped: {n} steps are the limit of a turn", n=limits.steps))
         if self._seconds_left(started_s) <= 0:
-            raise TurnEndedError("failed", Text("stopped: {s} s are the limit of a turn", {"s": limits.wall_s}))
+            raise TurnEndedError("failed", N_("stopped: {s} s are the limit of a turn", s=limits.wall_s))
 
     def _seconds_left(self, started_s: float) -> float:
         """Return what is left of the turn's wall time; waiting for the person does not count."""
@@ -129,26 +130,26 @@ class TurnRunner:
         try:
             outcome = await self._steps.run(calls[:room], reply.model, self._situation())
         except StoreError as error:
-            raise TurnEndedError("failed", Text("stopped: {reason}", {"reason": str(error)})) from error
+            raise TurnEndedError("failed", N_("stopped: {reason}", reason=error.text)) from error
         self._messages.extend(outcome.messages)
         self._recorder.trace.messages.extend(outcome.messages)
         if outcome.invalid:
             self._invalid_rounds += 1
             if self._invalid_rounds > MAX_INVALID_ROUNDS:
-                notice = Text("stopped: the model gave invalid tool arguments {n} times", {"n": self._invalid_rounds})
+                notice = N_("stopped: the model gave invalid tool arguments {n} times", n=self._invalid_rounds)
                 raise TurnEndedError("failed", notice)
         if outcome.loop is not None:
-            raise TurnEndedError("failed", Text("stopped: {what}", {"what": outcome.loop}))
+            raise TurnEndedError("failed", N_("stopped: {reason}", reason=outcome.loop))
 
     def _finished(self, reply: ModelReply) -> Outcome:
         """Return the outcome of a turn whose model has nothing more to call."""
         trouble = {
-            "max_tokens": Text(
+            "max_tokens": N_(
                 "the answer was cut at {n} tokens; raise [agent] max_output_tokens",
-                {"n": self._services.config.agent.max_output_tokens},
+                n=self._services.config.agent.max_output_tokens,
             ),
-            "refusal": Text("the model refused to answer"),
-            "model_context_window_exceeded": Text("the conversation is too long for the model; start a new one"),
+            "refusal": N_("the model refused to answer"),
+            "model_context_window_exceeded": N_("the conversation is too long for the model; start a new one"),
         }.get(reply.stop_reason)
         if trouble is not None:
             raise TurnEndedError("failed", trouble)
@@ -156,7 +157,7 @@ class TurnRunner:
         if not self._turn.dry_run and claims_a_deed(reply.message.text) and not did_something(steps):
             self._recorder.trace.unverified = True
             self._channel.notice(
-                Text("unverified: the answer says that something was done; no action of this turn did it")
+                N_("unverified: the answer says that something was done; no action of this turn did it")
             )
         wanted = [step for step in steps if any(effect.is_side_effect for effect in step.effects)] or steps
         if wanted and all(step.error is not None and step.error.kind == "denied" for step in wanted):

@@ -11,11 +11,13 @@ from attrs import define, field, frozen
 
 from myclaw_core.approval.types import Approval
 from myclaw_core.constitution.types import ViolationReport
+from myclaw_core.messages import N_
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.types.effect import Autonomy, Effect, EffectKind
 from myclaw_core.types.text import Text, as_text
 
 __all__ = [
+    "CANCELLED",
     "ActionStep",
     "ExecutionTrace",
     "Message",
@@ -45,6 +47,9 @@ StopReason = Literal[
     "refusal",
     "model_context_window_exceeded",
 ]
+
+CANCELLED = N_("cancelled")
+"""What is said of a call that was stopped together with its turn."""
 
 
 @frozen(kw_only=True)

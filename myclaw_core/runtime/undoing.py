@@ -12,6 +12,7 @@ from myclaw_core.errors import UsageError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import TraceClosed, UndoApplied
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, undo_key
 from myclaw_core.runtime.records import LastChange
 from myclaw_core.runtime.services import Services
@@ -56,10 +57,15 @@ async def last_changing(log: EventLog, sender: str, command: str) -> ExecutionTr
     """
     last = await log.get(LAST_KIND, sender)
     if last is None:
-        raise UsageError("nothing to undo: no action has changed anything yet")
+        raise UsageError(N_("nothing to undo: no action has changed anything yet"))
     trace = await _closed(log, str(codec.loads(LastChange, last, f"last change of {sender}").trace_id))
     if await _is_taken_back(log, trace):
-        raise UsageError(f"nothing left to take back: the last change was undone; {command} TRACE for an older one")
+        raise UsageError(
+            N_(
+                "nothing left to take back: the last change was undone; {command} TRACE for an older one",
+                command=command,
+            )
+        )
     return trace
 
 
@@ -104,7 +110,7 @@ async def _undo_step(
     key = undo_key(original.id, step.index)
     raw = await services.log.get(UNDO_KIND, key)
     if raw is None:
-        return UndoLine(step=step, reverted=False, details=(Text("it cannot be undone: no undo record exists"),))
+        return UndoLine(step=step, reverted=False, details=(N_("it cannot be undone: no undo record exists"),))
     record = codec.loads(UndoRecord, raw, f"undo record {key}")
     reverted = await asyncio.to_thread(services.journal.revert, record, force=force)
     now = services.clock.now()
@@ -142,13 +148,13 @@ async def _closed(log: EventLog, trace_id: str) -> ExecutionTrace:
     for _, event in await log.events(trace_id, TraceClosed):
         if isinstance(event, TraceClosed):
             return event.trace
-    raise UsageError(f"trace {trace_id} is not closed, or its record was erased")
+    raise UsageError(N_("trace {trace} is not closed, or its record was erased", trace=trace_id))
 
 
 async def _resolve(log: EventLog, wanted: str) -> str:
     matches = await log.trace_ids(wanted.lower(), limit=2)
     if not matches:
-        raise UsageError(f"no trace starts with {wanted!r}; see 'myclaw audit show'")
+        raise UsageError(N_("no trace starts with {wanted}; see 'myclaw audit show'", wanted=repr(wanted)))
     if len(matches) > 1:
-        raise UsageError(f"more than one trace starts with {wanted!r}; give more of its id")
+        raise UsageError(N_("more than one trace starts with {wanted}; give more of its id", wanted=repr(wanted)))
     return matches[0]

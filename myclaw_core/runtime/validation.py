@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from myclaw_core.errors import MyclawError
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ToolCall
 from myclaw_core.types.canonical import canonical_json
+from myclaw_core.types.text import Text
 
 __all__ = ["ArgumentValidator", "SchemaRefusedError", "compile_schema", "strict_schema"]
 
@@ -31,19 +33,29 @@ class ArgumentValidator:
         self._tools = tools
         self._validators = {name: compile_schema(tool) for name, tool in tools.items()}
 
-    def problem(self, call: ToolCall) -> str | None:
+    def problem(self, call: ToolCall) -> Text | None:
         """Return what is wrong with the arguments, in words a model can act on, or `None`."""
         if call.tool not in self._validators:
-            return f"there is no tool {call.tool!r}; the tools are: {', '.join(sorted(self._tools)) or 'none'}"
+            return self._unknown(call.tool)
         try:
             canonical_json(dict(call.args))
             errors = list(self._validators[call.tool].iter_errors(dict(call.args)))
         except (ValueError, TypeError, RecursionError) as error:
-            return f"tool {call.tool} exists, but its arguments are not valid JSON text: {error}"
+            return N_(
+                "tool {tool} exists, but its arguments are not valid JSON text: {error}",
+                tool=call.tool,
+                error=str(error),
+            )
         if not errors:
             return None
         parts = "; ".join(_describe(error) for error in errors[:5])
-        return f"tool {call.tool} exists, but {parts}"
+        return N_("tool {tool} exists, but {problems}", tool=call.tool, problems=parts)
+
+    def _unknown(self, tool: str) -> Text:
+        if not self._tools:
+            return N_("there is no tool {tool}; there are none at all", tool=repr(tool))
+        known = ", ".join(sorted(self._tools))
+        return N_("there is no tool {tool}; the tools are: {known}", tool=repr(tool), known=known)
 
 
 def compile_schema(tool: Tool) -> Any:
@@ -52,11 +64,14 @@ def compile_schema(tool: Tool) -> Any:
 
     schema = strict_schema(tool.schema)
     if _has_outside_reference(schema):
-        raise SchemaRefusedError(f"tool {tool.name}: its schema points outside itself with $ref; inline it")
+        raise SchemaRefusedError(
+            N_("tool {tool}: its schema points outside itself with $ref; inline it", tool=tool.name)
+        )
     try:
         return jsonschema_rs.Draft202012Validator(schema)
     except (ValueError, jsonschema_rs.ValidationError) as error:
-        raise SchemaRefusedError(f"tool {tool.name}: its schema is not valid: {error}") from error
+        text = N_("tool {tool}: its schema is not valid: {error}", tool=tool.name, error=str(error))
+        raise SchemaRefusedError(text) from error
 
 
 def strict_schema(schema: Any) -> Any:

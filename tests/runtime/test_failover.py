@@ -287,7 +287,9 @@ async def test_a_start_needs_one_model_that_can_be_asked(open_agent) -> None:
         first.lacks = "no key"
         chosen.require_model()
         second.lacks = "no address"
-        with pytest.raises(UnavailableError, match=r"^no key of .*config.toml; .myclaw demo. needs none"):
+        with pytest.raises(
+            UnavailableError, match=r"^no key; the configuration is .*config.toml; .myclaw demo. needs no model"
+        ):
             chosen.require_model()
 
 

@@ -143,7 +143,7 @@ async def test_what_another_process_used_up_meanwhile_refuses_the_intent_and_the
 
     (step,) = trace.steps
     assert (step.state, step.error.kind, intents) == ("failed", "denied", [])
-    assert words in step.error.message
+    assert words in str(step.error.message)
     assert "".join(channel.texts) == "Not bought."
     assert after == (0.0, 1.0 if what == "spends" else 0.0)
     assert [approval.verdict for approval in trace.approvals] == ["granted", "expired"]

@@ -144,7 +144,7 @@ async def test_an_unknown_tool_names_the_known_ones_and_the_turn_goes_on(open_ag
         trace = await make_desk(agent).handle("Write")
 
     assert trace.steps[0].error.kind == "validation"
-    assert "fs_write" in trace.steps[0].error.message
+    assert "fs_write" in str(trace.steps[0].error.message)
     assert trace.outcome == "success"
 
 
@@ -290,7 +290,7 @@ async def test_a_file_changed_after_the_question_is_not_overwritten(
         trace = await make_desk(agent, Editing(clock)).handle("Write a.md")
 
     assert (home.workspace / "a.md").read_text() == "mine, newer\n"
-    assert "no longer what was judged" in trace.steps[0].error.message
+    assert "no longer what was judged" in str(trace.steps[0].error.message)
 
 
 async def test_an_approved_change_that_cannot_be_undone_is_done_and_never_promoted(

@@ -19,7 +19,8 @@ NOTE = {
 
 
 def problem(args: dict[str, object], name: str = "note") -> str | None:
-    return ArgumentValidator({"note": tool(NOTE)}).problem(ToolCall(id="1", tool=name, args=args))
+    found = ArgumentValidator({"note": tool(NOTE)}).problem(ToolCall(id="1", tool=name, args=args))
+    return None if found is None else str(found)
 
 
 def test_good_arguments_pass() -> None:
