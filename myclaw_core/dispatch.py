@@ -6,6 +6,7 @@ Implementations are called in the order in which plugins were registered; `tryfi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -15,15 +16,17 @@ from attrs import evolve
 from pluggy import HookImpl
 
 from myclaw_core.clock import Clock
-from myclaw_core.config.load import nearest
 from myclaw_core.config.schema import ConfigSchema
 from myclaw_core.errors import UnavailableError
 from myclaw_core.events.types import Event, PluginFault
 from myclaw_core.hookspecs import HOOK_MODES
 from myclaw_core.host import Host
+from myclaw_core.messages import N_
 from myclaw_core.plugins import FIRST_PARTY, PluginSet
 from myclaw_core.plugins import answers as read
 from myclaw_core.plugins.contain import PluginError, contained, contained_await, printable
+from myclaw_core.plugins.slots import not_answered, not_called
+from myclaw_core.plugins.trace import OnCall, measured
 from myclaw_core.policy.types import Finding
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.model import ModelProvider
@@ -33,7 +36,6 @@ from myclaw_core.trust.thresholds import stricter
 from myclaw_core.trust.types import SignalContext
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Reversibility
-from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustThreshold
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class Dispatcher:
         limit_s: Seconds one implementation may take; those of this repository's own plugins are not timed in plain
             code, since a timer around each costs more than a decision.
         host_for: Makes the services of one plugin; asked once a plugin, when a hook first needs them.
+        on_call: Is told of every call as it ends, or `None`.
     """
 
     def __init__(
@@ -71,12 +74,14 @@ class Dispatcher:
         limit_s: float = 5.0,
         *,
         host_for: Callable[[str], Host],
+        on_call: OnCall | None = None,
     ) -> None:
         self._plugins = plugins
         self._clock = clock
         self._on_fault = on_fault
         self._limit_s = limit_s
         self._host_for = host_for
+        self._on_call = on_call
         self._hosts: dict[str, Host] = {}
         self._silenced: set[str] = set()
         order = {report.name: place for place, report in enumerate(plugins.reports)}
@@ -95,9 +100,7 @@ class Dispatcher:
     def config(self) -> tuple[ConfigSchema, ...]:
         """Return the sections of the plugins (`myclaw_config`); one that was not declared fails its plugin."""
         schemas = list(self._collect("myclaw_config", read.read_schema))
-        return tuple(
-            schema for plugin, schema in schemas if self._declared(plugin, "config", "the section", [schema.section])
-        )
+        return tuple(schema for plugin, schema in schemas if self._declared(plugin, "config", [schema.section]))
 
     async def startup(self) -> None:
         """Let plugins prepare themselves (`myclaw_startup`)."""
@@ -204,7 +207,7 @@ class Dispatcher:
         """Yield the answer of each plugin; a fault leaves its answer out."""
         for implementation in self._implementations[hook]:
             try:
-                yield implementation.plugin_name, self._call(implementation, reader, arguments or {})
+                yield implementation.plugin_name, self._call(hook, implementation, reader, arguments or {})
             except PluginError as error:
                 self._fault(implementation, hook, f"{error}; its answer is left out", trace_id)
 
@@ -214,7 +217,7 @@ class Dispatcher:
         """Tell each plugin; a fault changes nothing."""
         for implementation in self._implementations[hook]:
             try:
-                await self._call_async(implementation, lambda _answer, _plugin: None, arguments or {})
+                await self._call_async(hook, implementation, lambda _answer, _plugin: None, arguments or {})
             except PluginError as error:
                 self._fault(implementation, hook, f"{error}; the run goes on", trace_id)
 
@@ -224,12 +227,10 @@ class Dispatcher:
         for implementation in self._implementations[hook]:
             plugin = implementation.plugin_name
             try:
-                finding = await self._call_async(implementation, read.read_finding, arguments)
+                finding = await self._call_async(hook, implementation, read.read_finding, arguments)
             except PluginError as error:
                 self._fault(implementation, hook, f"{error}; the action is denied", trace_id)
-                text = Text(
-                    "the plugin {plugin} could not check this: {problem}", {"plugin": plugin, "problem": str(error)}
-                )
+                text = N_("the plugin {plugin} could not check this: {problem}", plugin=plugin, problem=error.text)
                 finding = Finding(verdict="deny", text=text, source=plugin)
             if finding is not None:
                 findings.append(finding)
@@ -239,26 +240,28 @@ class Dispatcher:
         """Return what the one chosen plugin answers; a slot without an answer is an error."""
         chosen = next((each for each in self._implementations[hook] if each.plugin_name == plugin), None)
         if chosen is None:
-            raise UnavailableError(self._why_empty(hook, kind, plugin))
+            report = next((each for each in self._plugins.reports if each.name == plugin), None)
+            known = [each.plugin_name for each in self._implementations[hook]]
+            raise UnavailableError(not_called(kind, plugin, report, known))
         try:
-            answer = self._call(chosen, reader, arguments)
+            answer = self._call(hook, chosen, reader, arguments)
         except PluginError as error:
             self._fault(chosen, hook, f"{error}; the slot stays empty", None)
-            raise UnavailableError(_slot_line(kind, plugin, f"failed: it {error}")) from error
+            raise UnavailableError(not_answered(kind, plugin, error)) from error
         if answer is None:
-            raise UnavailableError(_slot_line(kind, plugin, "does not keep that"))
+            raise UnavailableError(not_answered(kind, plugin))
         return answer
 
     # What they share.
 
     def _offers(
-        self, hook: str, problem_of: Callable[[Any], str | None], declared_as: str = ""
+        self, hook: str, problem_of: Callable[[Any], str | None], declared_as: Literal["tools", ""] = ""
     ) -> dict[str, tuple[str, Any]]:
         """Return plugin and thing by the thing's name; the first to offer a name keeps it."""
         taken: dict[str, tuple[str, Any]] = {}
         for plugin, offers in self._collect(hook, lambda answer, _plugin: read.read_offers(answer, problem_of)):
             names = [name for name, _ in offers.good]
-            if declared_as and not self._declared(plugin, declared_as, "the tool", names):
+            if declared_as and not self._declared(plugin, declared_as, names):
                 continue
             for problem in offers.problems:
                 self._tell(plugin, hook, f"{problem}; it is left out, install another version of the plugin")
@@ -270,16 +273,17 @@ class Dispatcher:
                     taken[name] = (plugin, thing)
         return taken
 
-    def _declared(self, plugin: str, key: str, what: str, names: Sequence[str]) -> bool:
+    def _declared(self, plugin: str, key: Literal["tools", "config"], names: Sequence[str]) -> bool:
         """Return whether the plugin declared all `names` in its `plugin.toml`; else it fails and is called no more."""
         manifest = self._plugins.manifests.get(plugin)
         extra = [] if manifest is None else sorted(set(names) - set(getattr(manifest, key)))
         if not extra:
             return True
-        error = PluginError(
-            f"it offers {what} {extra[0]}, which its plugin.toml does not declare",
-            "install it again, or ask its author",
-        )
+        if key == "tools":
+            problem = N_("it offers the tool {name}, which its plugin.toml does not declare", name=extra[0])
+        else:
+            problem = N_("it offers the section {name}, which its plugin.toml does not declare", name=extra[0])
+        error = PluginError(problem, N_("install it again, or ask its author"))
         self._plugins = self._plugins.without(plugin, error)
         self._implementations = {
             hook: tuple(each for each in implementations if each.plugin_name != plugin)
@@ -287,25 +291,34 @@ class Dispatcher:
         }
         return False
 
-    def _call(self, implementation: HookImpl, reader: Reader[T], arguments: Mapping[str, Any]) -> T:
+    def _call(self, hook: str, implementation: HookImpl, reader: Reader[T], arguments: Mapping[str, Any]) -> T:
         values = self._values(implementation, arguments)
 
         def call() -> T:
             answer = implementation.function(*values)
             if iscoroutine(answer):
                 answer.close()
-                raise PluginError("is asynchronous, but this hook is called in plain code")
+                raise PluginError(N_("is asynchronous, but this hook is called in plain code"))
             return reader(answer, implementation.plugin_name)
 
-        return contained(call, self._timer_of(implementation))
+        with self._measured(hook, implementation):
+            return contained(call, self._timer_of(implementation))
 
-    async def _call_async(self, implementation: HookImpl, reader: Reader[T], arguments: Mapping[str, Any]) -> T:
+    async def _call_async(
+        self, hook: str, implementation: HookImpl, reader: Reader[T], arguments: Mapping[str, Any]
+    ) -> T:
         values = self._values(implementation, arguments)
         timer_s = self._timer_of(implementation)
-        answer = contained(lambda: implementation.function(*values), timer_s)
-        if isawaitable(answer):
-            answer = await contained_await(answer, self._limit_s, self._clock)
-        return contained(lambda: reader(answer, implementation.plugin_name), timer_s)
+        with self._measured(hook, implementation):
+            answer = contained(lambda: implementation.function(*values), timer_s)
+            if isawaitable(answer):
+                answer = await contained_await(answer, self._limit_s, self._clock)
+            return contained(lambda: reader(answer, implementation.plugin_name), timer_s)
+
+    def _measured(self, hook: str, implementation: HookImpl) -> AbstractContextManager[None]:
+        if self._on_call is None:
+            return nullcontext()
+        return measured(hook, implementation.plugin_name, self._clock, self._on_call)
 
     def _timer_of(self, implementation: HookImpl) -> float | None:
         return None if implementation.plugin_name in FIRST_PARTY else self._limit_s
@@ -331,21 +344,5 @@ class Dispatcher:
         self._tell(plugin, hook, f"{detail}; disable it under [plugins] if this goes on", trace_id)
 
     def _tell(self, plugin: str, hook: str, detail: str, trace_id: UUID | None = None) -> None:
+        """Tell of a fault in English, as it is recorded."""
         self._on_fault(PluginFault(plugin=plugin, hook=hook, detail=printable(detail), trace_id=trace_id))
-
-    def _why_empty(self, hook: str, kind: str, plugin: str) -> str:
-        report = next((each for each in self._plugins.reports if each.name == plugin), None)
-        if report is None or report.state == "missing":
-            owner = FIRST_PARTY.get(plugin)
-            known = [each.plugin_name for each in self._implementations[hook]]
-            todo = f": install the distribution {owner}" if owner else nearest(plugin, known)
-            return _slot_line(kind, plugin, f"is not installed{todo}")
-        if report.state == "on":
-            return _slot_line(kind, plugin, "does not keep that")
-        reason = "; ".join(part for part in (report.error, report.hint) if part)
-        return _slot_line(kind, plugin, f"of {report.distribution} is {report.state}: {reason}")
-
-
-def _slot_line(kind: str, plugin: str, why: str) -> str:
-    what = "no sandbox" if kind == "sandbox" else f"no store for {kind}"
-    return f"{what}: the plugin {plugin} {why}; or name another plugin in [slots] {kind}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from myclaw_core.config.source import Source, read_source
 from myclaw_core.errors import ConfigError
+from myclaw_core.messages import N_
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -29,7 +30,9 @@ def edit_list(path: Path, section: str, key: str, change: Callable[[list[str]], 
     source = read_source(path)
     known = value_at(source, (section, key)) or []
     if not isinstance(source.values.get(section, {}), dict) or not isinstance(known, list):
-        raise ConfigError(f"{path}: [{section}] {key} must be a list; correct it first")
+        raise ConfigError(
+            N_("{path}: [{section}] {key} must be a list; correct it first", path=str(path), section=section, key=key)
+        )
     write_text(path, with_value(source, (section, key), change([str(item) for item in known])))
 
 
@@ -90,7 +93,10 @@ def write_text(path: Path, text: str) -> None:
             path.chmod(0o600)
         replace_file(path, text.encode("utf-8"))
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}; nothing was changed") from error
+        problem = N_(
+            "{path}: cannot be written: {reason}; nothing was changed", path=str(path), reason=error.strerror or ""
+        )
+        raise ConfigError(problem) from error
 
 
 def _edited(source: Source, where: Sequence[str], changes: Sequence[_Change], wanted: dict[str, Any]) -> str:
@@ -99,7 +105,13 @@ def _edited(source: Source, where: Sequence[str], changes: Sequence[_Change], wa
         text = _attempt(source.text, where, change)
         if text is not None and _without_empty(tomllib.loads(text)) == _without_empty(wanted):
             return text
-    raise ConfigError(f"{source.path}: cannot be changed without touching the rest; edit {'.'.join(where)} by hand")
+    raise ConfigError(
+        N_(
+            "{path}: cannot be changed without touching the rest; edit {setting} by hand",
+            path=str(source.path),
+            setting=".".join(where),
+        )
+    )
 
 
 def _attempt(text: str, where: Sequence[str], change: _Change) -> str | None:

@@ -14,6 +14,7 @@ from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, Config, sch
 from myclaw_core.config.source import read_source
 from myclaw_core.config.values import Where, dotted
 from myclaw_core.files.visible import is_invisible, visible
+from myclaw_core.messages import _
 from myclaw_core.redact import redact_value
 
 __all__ = ["Setting", "effective_settings", "settings_json", "settings_text"]
@@ -26,7 +27,7 @@ class Setting:
     Attributes:
         where: Its place, the section first.
         value: A JSON value, secrets masked.
-        source: `default`, or file and line.
+        source: File and line; empty where the default is in force.
     """
 
     where: Where
@@ -56,7 +57,7 @@ def effective_settings(config: Config, schemas: Sequence[ConfigSchema], path: Pa
         Setting(
             where=where,
             value=redact_value({where[-1]: value})[where[-1]],
-            source=f"{path}:{lines[where]}" if where in lines else "default",
+            source=f"{path}:{lines[where]}" if where in lines else "",
         )
         for where, value in _values(config, schemas)
     ]
@@ -69,7 +70,7 @@ def settings_json(settings: Sequence[Setting]) -> dict[str, Any]:
         table = found
         for name in setting.where[:-1]:
             table = table.setdefault(name, {})
-        table[setting.where[-1]] = {"value": setting.value, "from": setting.source}
+        table[setting.where[-1]] = {"value": setting.value, "from": setting.source or "default"}
     return found
 
 
@@ -83,7 +84,7 @@ def settings_text(settings: Sequence[Setting]) -> str:
         if setting.where[:-1] != table:
             table = setting.where[:-1]
             lines.extend(["", f"[{dotted(table)}]"])
-        lines.append(visible(f"{row:<{width}}  # {setting.source}"))
+        lines.append(visible(f"{row:<{width}}  # {setting.source or _('default')}"))
     return "\n".join(lines[1:])
 
 

@@ -13,6 +13,7 @@ from myclaw_core.config.schema import ConfigSchema
 from myclaw_core.config.source import SIZE_LIMIT_BYTES, parse_source
 from myclaw_core.errors import ConfigError, ToolFailure
 from myclaw_core.files.steps import PathStep, resolve_plan
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import PlannedChange
 
 __all__ = ["ConfigGuard"]
@@ -52,10 +53,13 @@ class ConfigGuard:
             text = _bytes_of(step).decode("utf-8-sig")
             read_config(parse_source(self.file, text), self.schemas, self.idle)
         except UnicodeDecodeError:
-            raise ToolFailure(f"{self.file} would be no text any more; it was left as it is") from None
+            problem = N_("{path} would be no text any more; it was left as it is", path=str(self.file))
+            raise ToolFailure(problem) from None
         except ConfigError as error:
-            first = str(error).split("\n")[0]
-            raise ToolFailure(f"the configuration would not load any more: {first}; it was left as it is") from error
+            problem = N_(
+                "the configuration would not load any more: {problem}; it was left as it is", problem=error.problems[0]
+            )
+            raise ToolFailure(problem) from error
 
 
 def _bytes_of(step: PathStep) -> bytes:
@@ -63,5 +67,5 @@ def _bytes_of(step: PathStep) -> bytes:
         return step.content
     source = Path(step.source)
     if not source.is_file() or source.stat().st_size > SIZE_LIMIT_BYTES:
-        raise ToolFailure(f"{step.source} is no configuration file; the configuration was left as it is")
+        raise ToolFailure(N_("{path} is no configuration file; the configuration was left as it is", path=step.source))
     return source.read_bytes()

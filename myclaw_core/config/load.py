@@ -12,19 +12,10 @@ from myclaw_core.config.schema import ConfigKey, ConfigSchema
 from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, Config, Price, schema_of
 from myclaw_core.config.source import Source, read_source
 from myclaw_core.errors import ConfigError
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 __all__ = ["disabled_plugins", "load_config", "nearest", "read_config", "value_problem"]
-
-_KIND_WORDS = {
-    "str": "text in quotes",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "list[str]": "a list of texts",
-    "list[path]": "a list of paths, each absolute or beginning with ~/",
-    "list[host]": "a list of bare host names or addresses, such as 'example.org' (its subdomains are meant too)",
-    "list[model]": "a list of models written PROVIDER:MODEL, such as 'openai:llama3.2'",
-}
 
 
 def load_config(path: Path, schemas: Sequence[ConfigSchema], idle: Collection[str] = ()) -> Config:
@@ -71,12 +62,12 @@ def disabled_plugins(path: Path) -> frozenset[str]:
     return frozenset(section["disabled"])
 
 
-def value_problem(key: ConfigKey, value: Any) -> str | None:
+def value_problem(key: ConfigKey, value: Any) -> Text | None:
     """Return what is wrong with a value of `key`, or `None`; a value itself is never repeated, it may be a secret."""
     if not _has_kind(key, value):
-        return f"must be {_KIND_WORDS[key.kind]}"
+        return _kind_problem(key)
     if key.choices and value not in key.choices:
-        return f"must be one of {', '.join(key.choices)}"
+        return N_("{key} must be one of {choices}", key=key.name, choices=", ".join(key.choices))
     if key.kind in ("int", "float"):
         return _range_problem(key, value)
     return None
@@ -87,7 +78,7 @@ class _Reader:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._problems: list[tuple[tuple[str, ...], str]] = []
+        self._problems: list[tuple[tuple[str, ...], Text]] = []
 
     def section(self, schema: ConfigSchema) -> dict[str, Any]:
         """Return the effective values of one section."""
@@ -96,7 +87,7 @@ class _Reader:
         table = self._table((schema.section,), self._source.values.get(schema.section, {}))
         for name in table:
             if name not in known and name not in nested:
-                self._note((schema.section, name), f"unknown key {name!r}{nearest(name, [*known, *nested])}")
+                self._note((schema.section, name), _unknown_key(name, [*known, *nested]))
         return {name: self._value((schema.section, name), key, table.get(name)) for name, key in known.items()}
 
     def prices(self) -> dict[str, Price]:
@@ -113,28 +104,34 @@ class _Reader:
         table = self._table(where, entry)
         for name in table:
             if name not in PRICE_SCHEMA:
-                self._note((*where, name), f"unknown key {name!r}{nearest(name, PRICE_SCHEMA)}")
+                self._note((*where, name), _unknown_key(name, PRICE_SCHEMA))
         missing = [name for name in PRICE_SCHEMA if name not in table]
         if isinstance(entry, dict) and missing:
-            self._note(where, f"{' and '.join(missing)} missing; give in, cached and out in USD per million tokens")
+            problem = N_("missing: {keys}; give in, cached and out in USD per million tokens", keys=", ".join(missing))
+            self._note(where, problem)
         return {name: self._value((*where, name), key, table.get(name)) or 0.0 for name, key in PRICE_SCHEMA.items()}
 
     def unknown_sections(self, known: Collection[str], idle: Collection[str]) -> None:
         """Note every section that belongs to nobody."""
         for name, value in self._source.values.items():
             if name not in known and name not in idle:
-                what = "section" if isinstance(value, dict) else "key outside of a section"
-                self._note((name,), f"unknown {what} {name!r}{nearest(name, known)}")
+                what = (
+                    N_("unknown section {section}; {hint}", section=repr(name), hint=nearest(name, known))
+                    if isinstance(value, dict)
+                    else N_("unknown key outside of a section {key}; {hint}", key=repr(name), hint=nearest(name, known))
+                )
+                self._note((name,), what)
 
     def cross_checks(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Note values that are fine alone but not together."""
         wrong = {where[0] for where, _ in self._problems}
         budget = values["budget"]
         if "budget" not in wrong and budget["hard_eur"] < budget["soft_eur"]:
-            self._note(("budget", "hard_eur"), f"hard_eur must not be below soft_eur ({budget['soft_eur']:g})")
+            problem = N_("hard_eur must not be below soft_eur ({soft_eur:g})", soft_eur=budget["soft_eur"])
+            self._note(("budget", "hard_eur"), problem)
         total = math.fsum(values["trust"].values())
         if "trust" not in wrong and not math.isclose(total, 1.0, abs_tol=1e-9):
-            self._note(("trust",), f"the weights in [trust] must sum to 1, not {total:g}")
+            self._note(("trust",), N_("the weights in [trust] must sum to 1, not {total:g}", total=total))
 
     def finish(self) -> None:
         """Raise for everything that was noted, in the order of the file."""
@@ -143,14 +140,12 @@ class _Reader:
         lines = self._source.lines()
         placed = [(_line_of(lines, where), where, problem) for where, problem in self._problems]
         placed.sort(key=lambda item: item[0])
-        raise ConfigError(
-            "\n".join(f"{self._source.path}:{line}: {_name(where)}{text}" for line, where, text in placed)
-        )
+        raise ConfigError(*(_placed(f"{self._source.path}:{line}", where, text) for line, where, text in placed))
 
     def _table(self, where: tuple[str, ...], value: Any) -> Mapping[str, Any]:
         if isinstance(value, dict):
             return value
-        self._note(where, f"must be a table, written as [{'.'.join(where)}]")
+        self._note(where, N_("must be a table, written as [{table}]", table=".".join(where)))
         return {}
 
     def _value(self, where: tuple[str, ...], key: ConfigKey, value: Any) -> Any:
@@ -158,13 +153,13 @@ class _Reader:
             return key.default
         problem = value_problem(key, value)
         if problem:
-            self._note(where, f"{key.name} {problem}")
+            self._note(where, problem)
             return key.default
         if key.kind == "float":
             return float(value)
         return tuple(value) if isinstance(value, list) else value
 
-    def _note(self, where: tuple[str, ...], problem: str) -> None:
+    def _note(self, where: tuple[str, ...], problem: Text) -> None:
         self._problems.append((where, problem))
 
 
@@ -186,6 +181,31 @@ def _has_kind(key: ConfigKey, value: Any) -> bool:
             return _is_list(value, _is_host)
         case "list[model]":
             return _is_list(value, _is_model)
+
+
+def _kind_problem(key: ConfigKey) -> Text:
+    name = key.name
+    match key.kind:
+        case "str":
+            return N_("{key} must be text in quotes", key=name)
+        case "int":
+            return N_("{key} must be a whole number", key=name)
+        case "float":
+            return N_("{key} must be a number", key=name)
+        case "bool":
+            return N_("{key} must be true or false", key=name)
+        case "list[str]":
+            return N_("{key} must be a list of texts", key=name)
+        case "list[path]":
+            return N_("{key} must be a list of paths, each absolute or beginning with ~/", key=name)
+        case "list[host]":
+            return N_(
+                "{key} must be a list of bare host names or addresses, such as 'example.org' "
+                "(its subdomains are meant too)",
+                key=name,
+            )
+        case "list[model]":
+            return N_("{key} must be a list of models written PROVIDER:MODEL, such as 'openai:llama3.2'", key=name)
 
 
 def _is_list(value: Any, fits: Callable[[str], bool]) -> bool:
@@ -214,25 +234,29 @@ def _is_model(text: str) -> bool:
     return all(name and name == name.strip() and name.isprintable() for name in (provider, model))
 
 
-def _range_problem(key: ConfigKey, value: float) -> str | None:
+def _range_problem(key: ConfigKey, value: float) -> Text | None:
     if isinstance(value, float) and not math.isfinite(value):
-        return "must be a finite number"
+        return N_("{key} must be a finite number", key=key.name)
     if abs(value) > 2**53:
-        return "is too large"
+        return N_("{key} is too large", key=key.name)
     if key.minimum is not None and value < key.minimum:
-        return f"must be at least {key.minimum:g}"
+        return N_("{key} must be at least {minimum:g}", key=key.name, minimum=key.minimum)
     if key.maximum is not None and value > key.maximum:
-        return f"must be at most {key.maximum:g}"
+        return N_("{key} must be at most {maximum:g}", key=key.name, maximum=key.maximum)
     return None
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the nearest known one, else all of them."""
+def nearest(name: str, known: Iterable[str]) -> Text:
+    """Return what to say after an unknown name: the nearest known one, else all of them."""
     names = sorted(known)
     close = get_close_matches(name, names, n=1, cutoff=0.5)
     if close:
-        return f"; the nearest known is {close[0]!r}"
-    return f"; known: {', '.join(names)}" if names else "; remove it"
+        return N_("the nearest known is {name}", name=repr(close[0]))
+    return N_("known: {names}", names=", ".join(names)) if names else N_("remove it")
+
+
+def _unknown_key(name: str, known: Iterable[str]) -> Text:
+    return N_("unknown key {key}; {hint}", key=repr(name), hint=nearest(name, known))
 
 
 def _line_of(lines: Mapping[tuple[str, ...], int], where: tuple[str, ...]) -> int:
@@ -242,6 +266,8 @@ def _line_of(lines: Mapping[tuple[str, ...], int], where: tuple[str, ...]) -> in
     return lines.get(where, 1)
 
 
-def _name(where: tuple[str, ...]) -> str:
-    """Return `[section] ` for a key within one."""
-    return f"[{'.'.join(where[:-1])}] " if len(where) > 1 else ""
+def _placed(place: str, where: tuple[str, ...], problem: Text) -> Text:
+    """Return a problem behind its file and line, and behind its section where it is one of a key within one."""
+    if len(where) == 1:
+        return N_("{place}: {problem}", place=place, problem=problem)
+    return N_("{place}: [{section}] {problem}", place=place, section=".".join(where[:-1]), problem=problem)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from attrs import frozen
+from attrs import field, frozen
+
+from myclaw_core.types.text import Text, as_text
 
 __all__ = ["ConfigKey", "ConfigSchema", "KeyKind"]
 
@@ -21,7 +23,7 @@ class ConfigKey:
             or begins with `~`, a `host` is a bare name or address: anything else would silently match nothing. A
             `model` is written `PROVIDER:MODEL`.
         default: Value where the file says nothing; `None` where that means something of its own.
-        help: One line for the reference.
+        help: One line for the reference and for whoever asks what the key means.
         choices: The only values of a `str`; any where it is empty.
         minimum: Least value of a number.
         maximum: Greatest value of a number.
@@ -30,7 +32,7 @@ class ConfigKey:
     name: str
     kind: KeyKind
     default: Any
-    help: str
+    help: Text = field(converter=as_text)
     choices: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None

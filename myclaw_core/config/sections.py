@@ -9,8 +9,10 @@ from typing import Any
 from attrs import Factory, asdict, field, fields, frozen
 
 from myclaw_core.config.schema import ConfigKey, ConfigSchema, KeyKind
+from myclaw_core.messages import N_
 from myclaw_core.types.canonical import digest_of
 from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy
+from myclaw_core.types.text import Text
 
 __all__ = [
     "CORE_SECTIONS",
@@ -31,7 +33,7 @@ __all__ = [
 _KINDS: Mapping[type, KeyKind] = {str: "str", int: "int", float: "float", bool: "bool", tuple: "list[str]"}
 
 
-def _key(default: Any, meaning: str, kind: KeyKind | None = None, **limits: Any) -> Any:
+def _key(default: Any, meaning: Text, kind: KeyKind | None = None, **limits: Any) -> Any:
     """Return an attrs field that is a key of the configuration; its kind is that of the default where not given."""
     return field(default=default, metadata={"key": (kind or _KINDS[type(default)], meaning, limits)})
 
@@ -50,40 +52,40 @@ def schema_of(section: str, cls: type) -> ConfigSchema:
 class AgentSection:
     """Who answers, and with which rights a session starts."""
 
-    provider: str = _key("anthropic", "Name of the model provider, as a plugin offers it.")
-    model: str = _key("claude-sonnet-5-5", "Model that answers, as the provider names it.")
+    provider: str = _key("anthropic", N_("Name of the model provider, as a plugin offers it."))
+    model: str = _key("claude-sonnet-5-5", N_("Model that answers, as the provider names it."))
     failover: tuple[str, ...] = _key(
-        (), "Models asked in this order where the one above cannot be had, as `PROVIDER:MODEL`.", "list[model]"
+        (), N_("Models asked in this order where the one above cannot be had, as `PROVIDER:MODEL`."), "list[model]"
     )
-    level: Autonomy = _key("supervised", "Autonomy level a session starts with.", choices=AUTONOMY_LEVELS)  # noqa: RUF009
-    max_output_tokens: int = _key(4096, "Most tokens of one answer; bounds what a call can cost.", minimum=1)
-    language: str = _key("", "Language of messages, such as `de`; empty takes that of the environment.")
+    level: Autonomy = _key("supervised", N_("Autonomy level a session starts with."), choices=AUTONOMY_LEVELS)  # noqa: RUF009
+    max_output_tokens: int = _key(4096, N_("Most tokens of one answer; bounds what a call can cost."), minimum=1)
+    language: str = _key("", N_("Language of messages, such as `de`; empty takes that of the environment."))
 
 
 @frozen(kw_only=True)
 class PolicySection:
     """Where actions may happen and how often."""
 
-    roots: tuple[str, ...] = _key((), "Folders opened besides the workspace.", "list[path]")
+    roots: tuple[str, ...] = _key((), N_("Folders opened besides the workspace."), "list[path]")
     forbidden_paths: tuple[str, ...] = _key(
-        (), "Paths that are never touched, besides the built-in ones.", "list[path]"
+        (), N_("Paths that are never touched, besides the built-in ones."), "list[path]"
     )
     forbidden_hosts: tuple[str, ...] = _key(
-        (), "Hosts that are never reached, besides the built-in ones.", "list[host]"
+        (), N_("Hosts that are never reached, besides the built-in ones."), "list[host]"
     )
-    allowed_hosts: tuple[str, ...] = _key((), "Hosts of the private network that may be reached.", "list[host]")
-    per_minute_per_class: int = _key(60, "Most actions of one effect class in a minute.", minimum=1)
-    per_day_per_class: int = _key(2000, "Most actions of one effect class in a day.", minimum=1)
-    per_minute_per_sender: int = _key(120, "Most actions of one sender in a minute.", minimum=1)
-    per_day_per_sender: int = _key(5000, "Most actions of one sender in a day.", minimum=1)
+    allowed_hosts: tuple[str, ...] = _key((), N_("Hosts of the private network that may be reached."), "list[host]")
+    per_minute_per_class: int = _key(60, N_("Most actions of one effect class in a minute."), minimum=1)
+    per_day_per_class: int = _key(2000, N_("Most actions of one effect class in a day."), minimum=1)
+    per_minute_per_sender: int = _key(120, N_("Most actions of one sender in a minute."), minimum=1)
+    per_day_per_sender: int = _key(5000, N_("Most actions of one sender in a day."), minimum=1)
 
 
 @frozen(kw_only=True)
 class ApprovalSection:
     """How questions are asked."""
 
-    reading_pause_s: float = _key(3.0, "Seconds after display in which an answer is refused.", minimum=0)
-    expires_s: float = _key(1800.0, "Seconds after which a question without an answer counts as no.", minimum=1)
+    reading_pause_s: float = _key(3.0, N_("Seconds after display in which an answer is refused."), minimum=0)
+    expires_s: float = _key(1800.0, N_("Seconds after which a question without an answer counts as no."), minimum=1)
 
 
 @frozen(kw_only=True)
@@ -99,9 +101,9 @@ class Price:
 PRICE_SCHEMA = {
     name: ConfigKey(name=name, kind="float", default=None, help=meaning, minimum=0)
     for name, meaning in (
-        ("in", "USD per million tokens of fresh input."),
-        ("cached", "USD per million tokens of input read from the provider's cache."),
-        ("out", "USD per million tokens of output."),
+        ("in", N_("USD per million tokens of fresh input.")),
+        ("cached", N_("USD per million tokens of input read from the provider's cache.")),
+        ("out", N_("USD per million tokens of output.")),
     )
 }
 
@@ -110,10 +112,10 @@ PRICE_SCHEMA = {
 class BudgetSection:
     """What may be spent on models in a day; the day turns at local midnight."""
 
-    soft_eur: float = _key(2.0, "EUR a day beyond which spending needs a yes.", minimum=0)
-    hard_eur: float = _key(5.0, "EUR a day that are never passed; not below `soft_eur`.", minimum=0)
+    soft_eur: float = _key(2.0, N_("EUR a day beyond which spending needs a yes."), minimum=0)
+    hard_eur: float = _key(5.0, N_("EUR a day that are never passed; not below `soft_eur`."), minimum=0)
     # About the reference rate of the European Central Bank in autumn 2025; set the present one.
-    usd_per_eur: float = _key(1.16, "USD for one EUR, to book prices in USD.", minimum=0.01, maximum=100)
+    usd_per_eur: float = _key(1.16, N_("USD for one EUR, to book prices in USD."), minimum=0.01, maximum=100)
     prices: Mapping[str, Price] = Factory(dict)
 
 
@@ -121,23 +123,25 @@ class BudgetSection:
 class LimitsSection:
     """Where a turn ends whatever it is doing."""
 
-    steps: int = _key(25, "Most tool calls in a turn.", minimum=1)
-    wall_s: float = _key(600.0, "Most seconds a turn takes; waiting for a person does not count.", minimum=1)
+    steps: int = _key(25, N_("Most tool calls in a turn."), minimum=1)
+    wall_s: float = _key(600.0, N_("Most seconds a turn takes; waiting for a person does not count."), minimum=1)
     output_bytes: int = _key(
-        65536, "Bytes of tool output that are shown to the model; the rest is kept on disk.", minimum=256
+        65536, N_("Bytes of tool output that are shown to the model; the rest is kept on disk."), minimum=256
     )
-    undo_cap_bytes: int = _key(1 << 30, "Most bytes kept to take actions back.", minimum=0)
+    undo_cap_bytes: int = _key(1 << 30, N_("Most bytes kept to take actions back."), minimum=0)
 
 
 @frozen(kw_only=True)
 class TrustSection:
     """What each component weighs in the score; together 1."""
 
-    tool_success: float = _key(0.30, "Weight of the share of steps that succeeded.", minimum=0, maximum=1)
-    human_approval_rate: float = _key(0.25, "Weight of the share of questions answered with yes.", minimum=0, maximum=1)
-    cost_efficiency: float = _key(0.20, "Weight of staying below the usual cost.", minimum=0, maximum=1)
-    constitution_clean: float = _key(0.15, "Weight of breaking no law.", minimum=0, maximum=1)
-    undo_rate: float = _key(0.10, "Weight of not being undone.", minimum=0, maximum=1)
+    tool_success: float = _key(0.30, N_("Weight of the share of steps that succeeded."), minimum=0, maximum=1)
+    human_approval_rate: float = _key(
+        0.25, N_("Weight of the share of questions answered with yes."), minimum=0, maximum=1
+    )
+    cost_efficiency: float = _key(0.20, N_("Weight of staying below the usual cost."), minimum=0, maximum=1)
+    constitution_clean: float = _key(0.15, N_("Weight of breaking no law."), minimum=0, maximum=1)
+    undo_rate: float = _key(0.10, N_("Weight of not being undone."), minimum=0, maximum=1)
 
     @property
     def weights(self) -> Mapping[str, float]:
@@ -149,16 +153,16 @@ class TrustSection:
 class PluginsSection:
     """Which installed plugins stay off."""
 
-    disabled: tuple[str, ...] = _key((), "Names of plugins that are not loaded.")
+    disabled: tuple[str, ...] = _key((), N_("Names of plugins that are not loaded."))
 
 
 @frozen(kw_only=True)
 class SlotsSection:
     """Which plugin fills a place that only one can fill."""
 
-    events: str = _key("sqlite", "Plugin that keeps the event log.")
-    trust: str = _key("sqlite", "Plugin that keeps trust.")
-    sandbox: str = _key("bwrap", "Plugin that runs commands apart from the system.")
+    events: str = _key("sqlite", N_("Plugin that keeps the event log."))
+    trust: str = _key("sqlite", N_("Plugin that keeps trust."))
+    sandbox: str = _key("bwrap", N_("Plugin that runs commands apart from the system."))
 
 
 CORE_SECTIONS: Mapping[str, type] = {

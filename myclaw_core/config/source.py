@@ -11,6 +11,8 @@ from typing import Any
 from attrs import frozen
 
 from myclaw_core.errors import ConfigError
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 __all__ = ["SIZE_LIMIT_BYTES", "Source", "parse_source", "read_source"]
 
@@ -65,7 +67,8 @@ def parse_source(path: Path, text: str) -> Source:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_syntax_problem(path, text, str(error))) from None
     except (ValueError, RecursionError):
-        raise ConfigError(f"{path}: a number is too long or a value is nested too deep; shorten it") from None
+        problem = N_("{path}: a number is too long or a value is nested too deep; shorten it", path=str(path))
+        raise ConfigError(problem) from None
 
 
 def _read_text(path: Path) -> str:
@@ -73,20 +76,30 @@ def _read_text(path: Path) -> str:
         if not (path.exists() or path.is_symlink()):
             return ""
         if not path.is_file():
-            raise ConfigError(f"{path}: this is not a file; move it away or set MYCLAW_HOME to another folder")
+            raise ConfigError(
+                N_("{path}: this is not a file; move it away or set MYCLAW_HOME to another folder", path=str(path))
+            )
         if path.stat().st_size > SIZE_LIMIT_BYTES:
-            raise ConfigError(f"{path}: larger than 1 MiB; this is not a configuration file, move it away")
+            raise ConfigError(
+                N_("{path}: larger than 1 MiB; this is not a configuration file, move it away", path=str(path))
+            )
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}; make it readable") from None
+        problem = N_("{path}: cannot be read: {reason}; make it readable", path=str(path), reason=error.strerror or "")
+        raise ConfigError(problem) from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8 text at byte {error.start}; save it as UTF-8") from None
+        problem = N_("{path}: not UTF-8 text at byte {at}; save it as UTF-8", path=str(path), at=error.start)
+        raise ConfigError(problem) from None
 
 
-def _syntax_problem(path: Path, text: str, message: str) -> str:
+def _syntax_problem(path: Path, text: str, message: str) -> Text:
     place = _PLACE.search(message)
     line, column = place.groups() if place and place[1] else (str(text.count("\n") + 1), "1")
-    return f"{path}:{line}:{column}: not valid TOML: {_PLACE.sub('', message)}; mend this line"
+    return N_(
+        "{place}: not valid TOML: {reason}; mend this line",
+        place=f"{path}:{line}:{column}",
+        reason=_PLACE.sub("", message),
+    )
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from myclaw_core.config.load import nearest, value_problem
 from myclaw_core.config.schema import ConfigKey, ConfigSchema
 from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, schema_of
 from myclaw_core.errors import ConfigError, UsageError
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 __all__ = ["Where", "dotted", "read_value", "read_where", "setting_at"]
 
@@ -35,7 +37,9 @@ def read_where(text: str) -> Where:
         ((name, found),) = found.items()
         where.append(name)
     if found != 0 or isinstance(found, dict):
-        raise UsageError(f"{text!r} names no setting; write SECTION.KEY, and a name with dots in quotes")
+        raise UsageError(
+            N_("{text} names no setting; write SECTION.KEY, and a name with dots in quotes", text=repr(text))
+        )
     return tuple(where)
 
 
@@ -62,10 +66,9 @@ def setting_at(where: Where, plugin_schemas: Callable[[], Sequence[ConfigSchema]
     core = {name: schema_of(name, cls) for name, cls in CORE_SECTIONS.items()}
     sections = core if where[0] in core else core | {schema.section: schema for schema in plugin_schemas()}
     if where[0] not in sections:
-        hint = "; a plugin that is off has no settings" if len(where) > 1 else ""
-        raise ConfigError(f"unknown section {where[0]!r}{nearest(where[0], sections)}{hint}")
+        raise ConfigError(_unknown_section(where, sections))
     if len(where) != 2:  # noqa: PLR2004 - section and key
-        raise ConfigError(f"{dotted(where)} is no setting; write SECTION.KEY")
+        raise ConfigError(N_("{text} is no setting; write SECTION.KEY", text=dotted(where)))
     return _known(where, {key.name: key for key in sections[where[0]].keys})
 
 
@@ -80,23 +83,40 @@ def read_value(key: ConfigKey | None, texts: Sequence[str]) -> Any:
         UsageError: It is no such value.
     """
     if key is None:
-        return _toml(" ".join(texts), dict, "write {in = 3, cached = 0.3, out = 15}, in USD per million tokens")
+        form = N_("write {form}, in USD per million tokens", form="{in = 3, cached = 0.3, out = 15}")
+        return _toml(" ".join(texts), dict, form)
     if key.kind.startswith("list"):
         value = _list(texts)
     elif len(texts) != 1:
-        raise UsageError(f"{key.name} takes one value, not {len(texts)}; put quotes around one with spaces")
+        raise UsageError(
+            N_("{key} takes one value, not {n}; put quotes around one with spaces", key=key.name, n=len(texts))
+        )
     else:
         value = _scalar(key, texts[0])
     problem = value_problem(key, value)
     if problem:
-        raise UsageError(f"{key.name} {problem}")
+        raise UsageError(problem)
     return value
 
 
 def _known(where: Where, keys: dict[str, ConfigKey]) -> ConfigKey:
     if where[-1] not in keys:
-        raise ConfigError(f"unknown key {where[-1]!r} in [{dotted(where[:-1])}]{nearest(where[-1], keys)}")
+        raise ConfigError(
+            N_(
+                "unknown key {key} in [{section}]; {hint}",
+                key=repr(where[-1]),
+                section=dotted(where[:-1]),
+                hint=nearest(where[-1], keys),
+            )
+        )
     return keys[where[-1]]
+
+
+def _unknown_section(where: Where, sections: Iterable[str]) -> Text:
+    name, hint = repr(where[0]), nearest(where[0], sections)
+    if len(where) == 1:
+        return N_("unknown section {section}; {hint}", section=name, hint=hint)
+    return N_("unknown section {section}; {hint}; a plugin that is off has no settings", section=name, hint=hint)
 
 
 def _scalar(key: ConfigKey, text: str) -> Any:
@@ -121,13 +141,13 @@ def _list(texts: Sequence[str]) -> list[str]:
     """Return the items; a single text that is a TOML list is that list."""
     if len(texts) == 1 and texts[0].startswith("["):
         try:
-            return list(_toml(texts[0], list, ""))
+            return list(_toml(texts[0], list, Text("")))
         except UsageError:
             pass  # an address such as [::1]
     return list(texts)
 
 
-def _toml(text: str, cls: type, form: str) -> Any:
+def _toml(text: str, cls: type, form: Text) -> Any:
     try:
         document = tomllib.loads(f"value = {text}")
     except ValueError:

@@ -16,7 +16,8 @@ from attrs import frozen
 from myclaw_core.config.load import value_problem
 from myclaw_core.config.schema import ConfigKey, ConfigSchema
 from myclaw_core.config.sections import CORE_SECTIONS
-from myclaw_core.plugins.contain import PluginError
+from myclaw_core.messages import N_
+from myclaw_core.plugins.contain import PluginError, printable
 from myclaw_core.policy.types import Finding
 from myclaw_core.runtime.tool import EffectSpec, ShellArgs, Tool
 from myclaw_core.types.effect import AUTONOMY_LEVELS, EFFECT_KINDS, REVERSIBILITIES
@@ -50,7 +51,7 @@ class Offers:
 
     Attributes:
         good: Name and thing.
-        problems: One line on each that was refused.
+        problems: One line on each that was refused, for the record.
     """
 
     good: tuple[tuple[str, Any], ...]
@@ -121,7 +122,8 @@ def read_store(answer: Any, _plugin: str) -> Any:
     """Return a store, or `None` where the plugin has none of that kind."""
     lacking = [] if answer is None else _lacking(answer, _STORE_METHODS)
     if lacking:
-        raise PluginError(f"answered {_kind(answer)}, a store without {lacking[0]}")
+        problem = N_("answered a value of type {type}, a store without {method}", type=_type(answer), method=lacking[0])
+        raise PluginError(problem)
     return answer
 
 
@@ -129,40 +131,44 @@ def read_sandbox(answer: Any, _plugin: str) -> Any:
     """Return a sandbox."""
     lacking = _lacking(answer, _SANDBOX_METHODS)
     if lacking:
-        raise PluginError(f"answered {_kind(answer)}, a sandbox without {lacking[0]}")
+        raise PluginError(
+            N_("answered a value of type {type}, a sandbox without {method}", type=_type(answer), method=lacking[0])
+        )
     return answer
 
 
 def read_schema(answer: Any, plugin: str) -> ConfigSchema:
     """Return the description of the plugin's section, which bears its name, so that none can take another's."""
     if not isinstance(answer, ConfigSchema):
-        raise PluginError(f"answered {_kind(answer)} instead of a ConfigSchema")
+        raise _instead(answer, "ConfigSchema")
     if answer.section != plugin:
-        raise PluginError(f"describes the section [{answer.section}]; it must be [{plugin}]")
+        raise PluginError(
+            N_("describes the section [{section}]; it must be [{plugin}]", section=answer.section, plugin=plugin)
+        )
     if plugin in CORE_SECTIONS:
-        raise PluginError(f"describes [{plugin}], which belongs to the core")
+        raise PluginError(N_("describes [{section}], which belongs to the core", section=plugin))
     if not all(isinstance(key, ConfigKey) for key in answer.keys):
-        raise PluginError("describes a key that is not a ConfigKey")
+        raise PluginError(N_("describes a key that is not a ConfigKey"))
     names = [key.name for key in answer.keys]
     if len(set(names)) < len(names):
-        raise PluginError("describes a key twice")
+        raise PluginError(N_("describes a key twice"))
     for key in answer.keys:
         problem = None if key.default is None else value_problem(key, key.default)
         if problem:
-            raise PluginError(f"its default of {key.name} {problem}")
+            raise PluginError(N_("describes a default that does not fit: {problem}", problem=problem))
     return answer
 
 
 def read_signals(answer: Any, _plugin: str) -> Mapping[str, float]:
     """Return the values by name; one wrong value spoils the answer."""
     if not isinstance(answer, Mapping):
-        raise PluginError(f"answered {_kind(answer)} instead of a mapping of names to values")
+        raise _instead(answer, "Mapping")
     values = dict(answer)
     for name, value in values.items():
         if not isinstance(name, str) or not name:
-            raise PluginError("gave a signal a name that is not text")
+            raise PluginError(N_("gave a signal a name that is not text"))
         if not _is_share(value):
-            raise PluginError(f"gave the signal {name} a value that is not in [0, 1]")
+            raise PluginError(N_("gave the signal {signal} a value that is not in [0, 1]", signal=name))
     return {name: float(value) for name, value in values.items()}
 
 
@@ -171,11 +177,14 @@ def read_threshold(answer: Any, _plugin: str) -> TrustThreshold | None:
     if answer is None:
         return None
     if not isinstance(answer, TrustThreshold):
-        raise PluginError(f"answered {_kind(answer)} instead of a TrustThreshold")
+        raise _instead(answer, "TrustThreshold")
     if not _is_share(answer.min_score) or not isinstance(answer.min_samples, int) or answer.min_samples < 0:
-        raise PluginError("answered a threshold with min_score outside [0, 1] or a negative min_samples")
+        raise PluginError(N_("answered a threshold with min_score outside [0, 1] or a negative min_samples"))
     if answer.cap_autonomy not in AUTONOMY_LEVELS:
-        raise PluginError(f"answered a threshold with an unknown cap_autonomy; known: {', '.join(AUTONOMY_LEVELS)}")
+        problem = N_(
+            "answered a threshold with an unknown cap_autonomy; known: {levels}", levels=", ".join(AUTONOMY_LEVELS)
+        )
+        raise PluginError(problem)
     return answer
 
 
@@ -184,9 +193,11 @@ def read_finding(answer: Any, plugin: str) -> Finding | None:
     if answer is None:
         return None
     if not isinstance(answer, Finding) or not isinstance(answer.text, Text):
-        raise PluginError(f"answered {_kind(answer)} instead of a Finding with a Text, or None")
+        raise PluginError(
+            N_("answered a value of type {type} instead of a Finding with a Text, or None", type=_type(answer))
+        )
     if answer.verdict not in ("approve_required", "deny"):
-        raise PluginError("answered a finding whose verdict is neither approve_required nor deny")
+        raise PluginError(N_("answered a finding whose verdict is neither approve_required nor deny"))
     str(answer.text)  # raises here, contained, rather than where it is shown
     return Finding(verdict=answer.verdict, text=answer.text, source=plugin)
 
@@ -195,7 +206,7 @@ def _items(answer: Any) -> tuple[Any, ...]:
     try:
         return tuple(answer)
     except TypeError:
-        raise PluginError(f"answered {_kind(answer)} instead of a list") from None
+        raise _instead(answer, "list") from None
 
 
 def _object_problem(thing: Any, kind: str, methods: tuple[str, ...]) -> str | None:
@@ -226,5 +237,13 @@ def _is_share(value: Any) -> bool:
     return _is_number(value) and 0 <= value <= 1
 
 
+def _instead(answer: Any, wanted: str) -> PluginError:
+    return PluginError(N_("answered a value of type {type} instead of a {wanted}", type=_type(answer), wanted=wanted))
+
+
 def _kind(thing: Any) -> str:
-    return f"a value of type {type(thing).__name__}"
+    return f"a value of type {_type(thing)}"
+
+
+def _type(thing: Any) -> str:
+    return printable(type(thing).__name__)

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 from attrs import field, frozen
 
 from myclaw_core.errors import CodecError, StoreError
+from myclaw_core.messages import N_
 from myclaw_core.paths import Home
-from myclaw_core.plugins.contain import PluginError, printable
+from myclaw_core.plugins.contain import PluginError
 from myclaw_core.plugins.report import Objection, not_asked
+from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from myclaw_core.plugins.find import FoundPlugin
@@ -61,7 +63,7 @@ class ConsentBook:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._problem = ""
+        self._problem: Text | None = None
         self._given: dict[str, Consent] = {}
         if self._path.exists():
             self._read()
@@ -72,17 +74,21 @@ class ConsentBook:
 
     def objection(self, plugin: FoundPlugin) -> Objection | None:
         """Return why a plugin must not be imported, or `None` where the person agreed to exactly what is installed."""
-        enable = f"'myclaw plugins enable {plugin.name}'"
         given = self._given.get(plugin.name)
         if self._problem:
-            return Objection(error=self._problem, hint=f"nothing of it was run; agree again with {enable}")
+            hint = N_("nothing of it was run; agree again with 'myclaw plugins enable {plugin}'", plugin=plugin.name)
+            return Objection(error=self._problem, hint=hint)
         if given is None:
             return not_asked(plugin.name)
         change = _change(given, plugin)
         if change:
             return Objection(
-                error=f"changed since you agreed: {change}",
-                hint=f"nothing of it was run; if that was you, agree again with {enable}, else install it again",
+                error=N_("changed since you agreed: {change}", change=change),
+                hint=N_(
+                    "nothing of it was run; if that was you, agree again with 'myclaw plugins enable {plugin}', "
+                    "else install it again",
+                    plugin=plugin.name,
+                ),
             )
         return None
 
@@ -117,14 +123,18 @@ class ConsentBook:
         try:
             given = codec.loads(Consents, self._signed_body(), self._path.name).given
         except (OSError, StoreError, CodecError) as error:
-            self._problem = printable(f"the record of what you agreed to, {self._path}, does not hold: {error}")
+            self._problem = N_(
+                "the record of what you agreed to, {path}, does not hold: {reason}",
+                path=str(self._path),
+                reason=str(error) if isinstance(error, OSError) else error.text,
+            )
         else:
             self._given = {consent.plugin: consent for consent in given}
 
     def _signed_body(self) -> bytes:
         body, _, mac = self._path.read_bytes().rstrip(b"\n").rpartition(b"\n")
         if not hmac.compare_digest(_mac(self._key(), body), mac):
-            raise StoreError("it was not written by 'myclaw plugins'")
+            raise StoreError(N_("it was not written by 'myclaw plugins'"))
         return body
 
     def _write(self, given: Iterable[Consent]) -> None:
@@ -139,23 +149,26 @@ class ConsentBook:
                 self._path.replace(self._path.with_suffix(".refused"))
             replace_file(self._path, b"\n".join((body, _mac(self._key(), body), b"")))
         except OSError as error:
-            raise StoreError(f"{self._path}: {error.strerror}; what you agreed to is unchanged") from error
-        self._given, self._problem = consents, ""
+            problem = N_(
+                "{path}: {reason}; what you agreed to is unchanged", path=str(self._path), reason=error.strerror or ""
+            )
+            raise StoreError(problem) from error
+        self._given, self._problem = consents, None
 
 
-def _change(given: Consent, plugin: FoundPlugin) -> str:
-    """Return what is not as it was when the person agreed; empty where all is."""
+def _change(given: Consent, plugin: FoundPlugin) -> Text | None:
+    """Return what is not as it was when the person agreed, or `None`."""
     if given.distribution != plugin.distribution:
-        return f"{given.distribution} offered it, now {plugin.distribution} does"
+        return N_("{before} offered it, now {after} does", before=given.distribution, after=plugin.distribution)
     if given.version != plugin.version:
-        return f"version {given.version} became {plugin.version}"
+        return N_("version {before} became {after}", before=given.version, after=plugin.version)
     try:
         found = plugin.fingerprint()
     except PluginError as error:
-        return str(error)
+        return error.text
     if found.problem:
         return found.problem
-    return "" if found.digest == given.digest else "its files are others"
+    return None if found.digest == given.digest else N_("its files are others")
 
 
 def _mac(key: bytes, body: bytes) -> bytes:

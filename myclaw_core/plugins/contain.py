@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from myclaw_core.clock import Clock, SystemClock
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text, as_text
 
 __all__ = ["PluginError", "contained", "contained_await", "one_line", "printable"]
@@ -30,10 +31,10 @@ class PluginError(Exception):
 
     Attributes:
         text: The line as a message.
-        hint: What to do about it.
+        hint: What to do about it, or `None`.
     """
 
-    def __init__(self, message: Text | str, hint: str = "") -> None:
+    def __init__(self, message: Text | str, hint: Text | None = None) -> None:
         self.text = as_text(message)
         self.hint = hint
         super().__init__(message)
@@ -61,7 +62,7 @@ def contained(call: Callable[[], T], limit_s: float | None) -> T:
     except (PluginError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise PluginError(f"raised {one_line(error)}") from error
+        raise _as_plugin_error(error) from error
 
 
 async def contained_await(awaitable: Awaitable[T], limit_s: float, clock: Clock) -> T:
@@ -83,7 +84,7 @@ async def contained_await(awaitable: Awaitable[T], limit_s: float, clock: Clock)
             result: T = await _Stepped(coroutine, limit_s)
             return result
     except TimeoutError:
-        raise PluginError(f"did not finish within {limit_s:g} s") from None
+        raise PluginError(N_("did not finish within {limit_s:g} s", limit_s=limit_s)) from None
     finally:
         with suppress(PluginError):
             contained(coroutine.close, limit_s)
@@ -141,7 +142,7 @@ class _Stepped:
 
 
 def _as_plugin_error(error: BaseException) -> PluginError:
-    return error if isinstance(error, PluginError) else PluginError(f"raised {one_line(error)}")
+    return error if isinstance(error, PluginError) else PluginError(N_("raised {error}", error=one_line(error)))
 
 
 def _bounded(call: Callable[[], T], limit_s: float | None) -> T:
@@ -155,11 +156,11 @@ def _bounded(call: Callable[[], T], limit_s: float | None) -> T:
             signal.setitimer(signal.ITIMER_REAL, limit_s, _AGAIN_S)
             return call()
         except _OverrunError:
-            raise PluginError(f"did not return within {limit_s:g} s") from None
+            raise PluginError(N_("did not return within {limit_s:g} s", limit_s=limit_s)) from None
         except KeyboardInterrupt:
             if pressed:
                 raise
-            raise PluginError("raised KeyboardInterrupt") from None
+            raise PluginError(N_("raised {error}", error="KeyboardInterrupt")) from None
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -169,7 +170,7 @@ def _without_interrupt(call: Callable[[], T]) -> T:
     try:
         return call()
     except KeyboardInterrupt:
-        raise PluginError("raised KeyboardInterrupt") from None
+        raise PluginError(N_("raised {error}", error="KeyboardInterrupt")) from None
 
 
 def _on_alarm(_number: int, frame: FrameType | None) -> None:

@@ -8,10 +8,12 @@ from types import MappingProxyType
 
 from attrs import field, frozen
 
+from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import PluginError
 from myclaw_core.plugins.installed import Fingerprint, fingerprint
 from myclaw_core.plugins.manifest import Manifest, package_folders, read_manifest
 from myclaw_core.plugins.report import Objection, PluginReport, State, not_asked
+from myclaw_core.types.text import Text, joined
 
 __all__ = [
     "FIRST_PARTY",
@@ -55,8 +57,8 @@ class FoundPlugin:
         entry_point: Where its module is.
         source: The metadata of its distribution.
         manifest: What it declares; `None` where that could not be read.
-        error: Why it could not be read.
-        hint: What to do about that.
+        error: Why it could not be read, or `None`.
+        hint: What to do about that, or `None`.
     """
 
     entry_point: EntryPoint
@@ -64,8 +66,8 @@ class FoundPlugin:
     distribution: str
     version: str
     manifest: Manifest | None = None
-    error: str = ""
-    hint: str = ""
+    error: Text | None = None
+    hint: Text | None = None
 
     @property
     def name(self) -> str:
@@ -80,7 +82,7 @@ class FoundPlugin:
         """
         return fingerprint(self.source, package_folders(self.entry_point.value))
 
-    def report(self, state: State, error: str = "", hint: str = "") -> PluginReport:
+    def report(self, state: State, error: Text | None = None, hint: Text | None = None) -> PluginReport:
         """Return the line about it in the list of plugins, with the hooks it declares."""
         return PluginReport(
             name=self.name,
@@ -154,11 +156,11 @@ def _entries(distribution: Distribution) -> list[EntryPoint]:
 
 
 def _found(entry_point: EntryPoint, distribution: Distribution) -> FoundPlugin:
-    manifest, error, hint = None, "", ""
+    manifest, error, hint = None, None, None
     try:
         manifest = read_manifest(entry_point.name, entry_point.value)
     except PluginError as problem:
-        error, hint = str(problem), problem.hint
+        error, hint = problem.text, problem.hint
     return FoundPlugin(
         entry_point=entry_point,
         source=distribution,
@@ -175,12 +177,18 @@ def refusal(plugin: FoundPlugin, found: Iterable[FoundPlugin]) -> PluginReport |
     owners = sorted({other.distribution for other in found if other.name == plugin.name})
     times = sum(other.name == plugin.name for other in found)
     if times > 1:
-        error = f"the name is offered {times} times, by {' and '.join(owners)}; none of them is loaded"
-        return plugin.report("failed", error, f"uninstall {_stranger(plugin.name, owners)}")
+        error = N_(
+            "the name is offered {times} times, by {owners}; none of them is loaded",
+            times=times,
+            owners=", ".join(owners),
+        )
+        return plugin.report("failed", error, _uninstall_strangers(plugin.name, owners))
     owner = FIRST_PARTY.get(plugin.name)
     if owner and _plain(plugin.distribution) != owner:
-        error = f"{plugin.distribution} claims a name that belongs to {owner}"
-        return plugin.report("failed", error, f"uninstall {plugin.distribution}")
+        error = N_(
+            "{distribution} claims a name that belongs to {owner}", distribution=plugin.distribution, owner=owner
+        )
+        return plugin.report("failed", error, N_("uninstall {distributions}", distributions=plugin.distribution))
     return None
 
 
@@ -193,15 +201,16 @@ def _reason_off(
 ) -> PluginReport | None:
     """Return a report where a plugin is not to be loaded, or cannot be."""
     if only is not None and plugin.name not in only:
-        return plugin.report("off", hint="MYCLAW_PLUGINS leaves it out")
+        return plugin.report("off", hint=N_("MYCLAW_PLUGINS leaves it out"))
     if plugin.name in disabled:
-        return plugin.report("off", hint=f"'myclaw plugins enable {plugin.name}' takes it off [plugins] disabled")
+        hint = N_("'myclaw plugins enable {plugin}' takes it off [plugins] disabled", plugin=plugin.name)
+        return plugin.report("off", hint=hint)
     if plugin.error:
         return plugin.report("failed", plugin.error, plugin.hint)
     objection = None if plugin.name in FIRST_PARTY else consult(plugin)
     if objection:
         warning = name_warning(plugin.name, found)
-        return plugin.report("new", objection.error, f"{objection.hint}; {warning}" if warning else objection.hint)
+        return plugin.report("new", objection.error, joined(filter(None, (objection.hint, warning))))
     return None
 
 
@@ -209,29 +218,38 @@ def _missing(installed: Collection[str], wanted: Iterable[str]) -> Iterator[Plug
     for name in sorted({*FIRST_PARTY, *wanted} - {*installed}):
         owner = FIRST_PARTY.get(name, "")
         near = sorted(other for other in {*installed, *FIRST_PARTY} if _one_edit_apart(name, other))
-        hint = (
-            f"install the distribution {owner}" if owner else "correct the name in [plugins] disabled or MYCLAW_PLUGINS"
-        )
         yield PluginReport(
             name=name,
             distribution=owner,
             state="missing",
-            error="not installed",
-            hint=f"{hint}; there is {near[0]!r}" if near and not owner else hint,
+            error=N_("not installed"),
+            hint=_how_to_get(owner, near),
         )
 
 
-def _stranger(name: str, owners: Sequence[str]) -> str:
-    """Return the distributions to uninstall: all but the rightful one, else all but one."""
+def _how_to_get(owner: str, near: Sequence[str]) -> Text:
+    if owner:
+        return N_("install the distribution {distribution}", distribution=owner)
+    if near:
+        return N_("correct the name in [plugins] disabled or MYCLAW_PLUGINS; there is {name}", name=repr(near[0]))
+    return N_("correct the name in [plugins] disabled or MYCLAW_PLUGINS")
+
+
+def _uninstall_strangers(name: str, owners: Sequence[str]) -> Text:
+    """Say which distributions to uninstall: all but the rightful one, else all but one."""
     strangers = [owner for owner in owners if _plain(owner) != FIRST_PARTY.get(name)]
-    return " and ".join(strangers) if name in FIRST_PARTY and strangers else "all but one of them"
+    if name in FIRST_PARTY and strangers:
+        return N_("uninstall {distributions}", distributions=", ".join(strangers))
+    return N_("uninstall all but one of them")
 
 
-def name_warning(name: str, found: Iterable[FoundPlugin]) -> str:
-    """Return a warning where a name can be mistaken for another one; empty where not."""
+def name_warning(name: str, found: Iterable[FoundPlugin]) -> Text | None:
+    """Return a warning where a name can be mistaken for another one, or `None`."""
     others = {*FIRST_PARTY, *(plugin.name for plugin in found)} - {name}
     near = sorted(other for other in others if _one_edit_apart(name, other))
-    return f"WARNING: the name is almost {near[0]!r}, check that it is the one you want" if near else ""
+    if not near:
+        return None
+    return N_("WARNING: the name is almost {name}, check that it is the one you want", name=repr(near[0]))
 
 
 def _one_edit_apart(first: str, second: str) -> bool:

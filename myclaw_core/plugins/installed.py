@@ -18,7 +18,9 @@ from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
+from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import PluginError, one_line
+from myclaw_core.types.text import Text
 
 __all__ = ["Fingerprint", "fingerprint"]
 
@@ -33,12 +35,12 @@ class Fingerprint:
     Attributes:
         digest: SHA-256 over the names and contents of all files, as hex.
         files: How many they are.
-        problem: The first file that is not what the RECORD says; empty where all are.
+        problem: The first file that is not what the RECORD says, or `None`.
     """
 
     digest: str
     files: int
-    problem: str = ""
+    problem: Text | None = None
 
 
 def fingerprint(distribution: Distribution, folders: Sequence[str]) -> Fingerprint:
@@ -56,7 +58,7 @@ def fingerprint(distribution: Distribution, folders: Sequence[str]) -> Fingerpri
     return Fingerprint(
         digest=hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest(),
         files=len({each.name for each in found}),
-        problem=next((each.problem for each in found if each.problem), ""),
+        problem=next((each.problem for each in found if each.problem), None),
     )
 
 
@@ -65,7 +67,7 @@ class _File:
     source: str
     name: str
     sha256: str
-    problem: str
+    problem: Text | None
 
 
 def _recorded(distribution: Distribution) -> Iterator[_File]:
@@ -82,20 +84,21 @@ def _rows(distribution: Distribution) -> list[tuple[str, str]]:
     try:
         rows = list(csv.reader((distribution.read_text("RECORD") or "").splitlines()))
     except (OSError, ValueError, csv.Error) as error:
-        raise PluginError(f"its RECORD cannot be read: {one_line(error)}", "install it again") from error
+        problem = N_("its RECORD cannot be read: {error}", error=one_line(error))
+        raise PluginError(problem, N_("install it again")) from error
     return [(row[0], (*row, "")[1]) for row in rows if row]
 
 
-def _difference(name: str, expected: str, found: bytes | None) -> str:
+def _difference(name: str, expected: str, found: bytes | None) -> Text | None:
     if found is None:
-        return f"{name} is missing or not a file"
+        return N_("{file} is missing or not a file", file=name)
     kind, _, value = expected.partition("=")
     if not expected:
-        return ""  # RECORD itself
+        return None  # RECORD itself
     if kind != "sha256":
-        return f"{name} is recorded with {kind}, not with sha256"
+        return N_("{file} is recorded with {kind}, not with sha256", file=name, kind=kind)
     same = urlsafe_b64encode(found).decode().rstrip("=") == value.rstrip("=")
-    return "" if same else f"{name} is not the file that was installed"
+    return None if same else N_("{file} is not the file that was installed", file=name)
 
 
 def _in_package(folders: Sequence[str]) -> Iterator[_File]:
@@ -104,7 +107,9 @@ def _in_package(folders: Sequence[str]) -> Iterator[_File]:
         for path in sorted(_walk(folder)):
             name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
             found = _sha256(path)
-            problem = "" if found else f"{name} is not a file; a plugin may hold plain files and folders only"
+            problem = (
+                None if found else N_("{file} is not a file; a plugin may hold plain files and folders only", file=name)
+            )
             yield _File("package", name, found.hex() if found else "-", problem)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -14,11 +16,21 @@ from pluggy import HookImpl, PluginManager, PluginValidationError
 from stevedore.named import NamedExtensionManager
 
 from myclaw_core import hookspecs
+from myclaw_core.messages import N_, add_catalogues
 from myclaw_core.plugins.contain import PluginError, contained, one_line
-from myclaw_core.plugins.find import GROUP, Consult, FoundPlugin, check_plugins, find_plugins, nobody_agreed
-from myclaw_core.plugins.manifest import Manifest
+from myclaw_core.plugins.find import (
+    FIRST_PARTY,
+    GROUP,
+    Consult,
+    FoundPlugin,
+    check_plugins,
+    find_plugins,
+    nobody_agreed,
+)
+from myclaw_core.plugins.manifest import Manifest, package_folders, package_name
 from myclaw_core.plugins.report import PluginReport
 from myclaw_core.runtime.types import PluginVersion
+from myclaw_core.types.text import Text
 
 __all__ = ["PluginSet", "load_plugins"]
 
@@ -90,6 +102,7 @@ def load_plugins(
     only = (os.environ if environ is None else environ).get("MYCLAW_PLUGINS")
     names = None if only is None else frozenset(name.strip() for name in only.split(",") if name.strip())
     enabled, reports = check_plugins(find_plugins(), disabled, names, consult)
+    _add_catalogues(enabled)
     manager = new_manager()
     loaded = _Loader(enabled)
     for plugin in enabled:
@@ -104,6 +117,16 @@ def load_plugins(
         manager=manager,
         manifests={plugin.name: plugin.manifest for plugin in enabled if plugin.manifest},
     )
+
+
+def _add_catalogues(plugins: Iterable[FoundPlugin]) -> None:
+    """Let messages be translated from the folder `locale` of each package; a message of ours and of others as ours."""
+    for plugin in sorted(plugins, key=lambda one: one.name not in FIRST_PARTY):
+        with suppress(PluginError):
+            value = plugin.entry_point.value
+            for folder in (Path(folder) / "locale" for folder in package_folders(value)):
+                if folder.is_dir():
+                    add_catalogues(package_name(value), folder)
 
 
 def new_manager() -> PluginManager:
@@ -165,7 +188,8 @@ def _register(manager: PluginManager, name: str, plugin: Any, declared: Collecti
     try:
         manager.register(plugin, name)
     except (PluginValidationError, ValueError) as error:
-        raise PluginError(f"its hooks do not fit: {one_line(error)}", "install a version made for this core") from None
+        problem = N_("its hooks do not fit: {error}", error=one_line(error))
+        raise PluginError(problem, N_("install a version made for this core")) from None
     hooks = {
         caller.name: implementation
         for caller in manager.get_hookcallers(plugin) or ()
@@ -179,14 +203,25 @@ def _register(manager: PluginManager, name: str, plugin: Any, declared: Collecti
 
 def _check_hook(hook: str, implementation: HookImpl, declared: Collection[str] | None) -> None:
     if implementation.wrapper or implementation.hookwrapper:
-        raise PluginError(f"{hook} is a wrapper; a plugin may not change what others answer", "make it a plain hook")
+        problem = N_("{hook} is a wrapper; a plugin may not change what others answer", hook=hook)
+        raise PluginError(problem, N_("make it a plain hook"))
     if hook not in hookspecs.HOOK_MODES:
-        near = get_close_matches(hook, hookspecs.HOOK_MODES, n=1)
-        raise PluginError(f"there is no hook {hook}" + (f"; the nearest is {near[0]}" if near else ""))
+        raise PluginError(_no_such_hook(hook))
     if declared is not None and hook not in declared:
-        raise PluginError(f"{hook} is not declared in its plugin.toml", "install it again, or ask its author")
+        problem = N_("{hook} is not declared in its plugin.toml", hook=hook)
+        raise PluginError(problem, N_("install it again, or ask its author"))
+
+
+def _no_such_hook(hook: str) -> Text:
+    near = get_close_matches(hook, hookspecs.HOOK_MODES, n=1)
+    if near:
+        return N_("there is no hook {hook}; the nearest is {near}", hook=hook, near=near[0])
+    return N_("there is no hook {hook}", hook=hook)
 
 
 def _failed(report: PluginReport, error: PluginError) -> PluginReport:
-    hint = error.hint or f"install another version of {report.distribution or 'it'}, or disable it under [plugins]"
-    return evolve(report, state="failed", error=str(error), hint=hint)
+    hint = N_(
+        "install another version of {distribution}, or disable it under [plugins]",
+        distribution=report.distribution or report.name,
+    )
+    return evolve(report, state="failed", error=error.text, hint=error.hint or hint)

@@ -11,11 +11,14 @@ from typing import Any
 
 from attrs import NOTHING, fields, frozen
 
+from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import PluginError, one_line
+from myclaw_core.types.text import Text
 
-__all__ = ["Manifest", "package_folders", "read_manifest"]
+__all__ = ["Manifest", "package_folders", "package_name", "read_manifest"]
 
-_ASK = "ask its author for a version with a valid one"
+_ASK = N_("ask its author for a version with a valid one")
+_AGAIN = N_("install it again")
 _SUMMARY_CHARS = 200
 
 
@@ -52,7 +55,7 @@ def read_manifest(name: str, value: str) -> Manifest:
         path = Path(folder) / "plugin.toml"
         if path.is_file():
             return _parse(name, _read(path))
-    raise PluginError(f"its package {_package(value)} has no plugin.toml", _ASK)
+    raise PluginError(N_("its package {package} has no plugin.toml", package=package_name(value)), _ASK)
 
 
 def package_folders(value: str) -> list[str]:
@@ -61,19 +64,20 @@ def package_folders(value: str) -> list[str]:
     Raises:
         PluginError: There is no such package.
     """
-    package = _package(value)
+    package = package_name(value)
     try:
         spec = importlib.util.find_spec(package)
     except Exception as error:  # an import hook of somebody else, or a module without a spec
-        raise PluginError(
-            f"its package {package} cannot be looked up: {one_line(error)}", "install it again"
-        ) from error
+        problem = N_("its package {package} cannot be looked up: {error}", package=package, error=one_line(error))
+        raise PluginError(problem, _AGAIN) from error
     if spec is None:
-        raise PluginError(f"its package {package} is not there", "uninstall what is left of it, or install it again")
+        problem = N_("its package {package} is not there", package=package)
+        raise PluginError(problem, N_("uninstall what is left of it, or install it again"))
     return list(spec.submodule_search_locations or ())
 
 
-def _package(value: str) -> str:
+def package_name(value: str) -> str:
+    """Return the name of the top package of an entry point."""
     return re.split(r"[^\w]", value.strip(), maxsplit=1)[0]
 
 
@@ -81,7 +85,8 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise PluginError(f"its plugin.toml cannot be read: {one_line(error)}", "install it again") from error
+        problem = N_("its plugin.toml cannot be read: {error}", error=one_line(error))
+        raise PluginError(problem, _AGAIN) from error
 
 
 def _parse(name: str, values: Mapping[str, Any]) -> Manifest:
@@ -89,12 +94,18 @@ def _parse(name: str, values: Mapping[str, Any]) -> Manifest:
     names = [each.name for each in known]
     unknown = sorted(set(values) - set(names))
     if unknown:
-        raise _wrong(f"has an unknown key {unknown[0]!r}; known: {', '.join(names)}")
+        raise _wrong(
+            N_(
+                "its plugin.toml has an unknown key {key}; known: {names}",
+                key=repr(unknown[0]),
+                names=", ".join(names),
+            )
+        )
     missing = [each.name for each in known if each.default is NOTHING and each.name not in values]
     if missing:
-        raise _wrong(f"lacks {' and '.join(missing)}")
+        raise _wrong(N_("its plugin.toml lacks {keys}", keys=", ".join(missing)))
     if values["name"] != name:
-        raise _wrong(f"does not name it {name!r}")
+        raise _wrong(N_("its plugin.toml does not name it {name}", name=repr(name)))
     lists = [key for key in names if key not in ("name", "summary")]
     return Manifest(name=name, summary=_text(values), **{key: _texts(key, values.get(key, [])) for key in lists})
 
@@ -102,15 +113,15 @@ def _parse(name: str, values: Mapping[str, Any]) -> Manifest:
 def _text(values: Mapping[str, Any]) -> str:
     summary = values["summary"]
     if not isinstance(summary, str) or not summary.isprintable() or not 0 < len(summary) <= _SUMMARY_CHARS:
-        raise _wrong(f"must have a summary of one line of at most {_SUMMARY_CHARS} characters")
+        raise _wrong(N_("its plugin.toml must have a summary of one line of at most {n} characters", n=_SUMMARY_CHARS))
     return summary
 
 
 def _texts(key: str, value: Any) -> tuple[str, ...]:
     if not (isinstance(value, list) and all(isinstance(item, str) and item.isprintable() for item in value)):
-        raise _wrong(f"must hold {key} as a list of texts")
+        raise _wrong(N_("its plugin.toml must hold {key} as a list of texts", key=key))
     return tuple(value)
 
 
-def _wrong(what: str) -> PluginError:
-    return PluginError(f"its plugin.toml {what}", _ASK)
+def _wrong(problem: Text) -> PluginError:
+    return PluginError(problem, _ASK)

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from attrs import frozen
 
-__all__ = ["Objection", "PluginReport", "State", "not_asked"]
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text, joined
+
+__all__ = ["STATE_WORDS", "Objection", "PluginReport", "State", "not_asked"]
 
 State = Literal["on", "off", "new", "failed", "missing"]
+
+STATE_WORDS: Mapping[State, Text] = {
+    "on": N_("on"),
+    "off": N_("off"),
+    "new": N_("new"),
+    "failed": N_("failed"),
+    "missing": N_("missing"),
+}
+"""What each state is called in front of people."""
 
 
 @frozen(kw_only=True)
@@ -21,8 +34,8 @@ class PluginReport:
         state: `on`; `off` by configuration; `new`: installed by somebody else and not enabled, so not imported;
             `failed`; `missing`: not installed.
         hooks: The hooks it implements where it is on, else those it declares.
-        error: One line, empty where nothing is wrong.
-        hint: What to do about it.
+        error: One line; `None` where nothing is wrong.
+        hint: What to do about it, or about its being off or new.
     """
 
     name: str
@@ -30,8 +43,13 @@ class PluginReport:
     version: str = ""
     state: State
     hooks: tuple[str, ...] = ()
-    error: str = ""
-    hint: str = ""
+    error: Text | None = None
+    hint: Text | None = None
+
+    @property
+    def why(self) -> Text:
+        """Return error and hint in one."""
+        return joined(filter(None, (self.error, self.hint)))
 
 
 @frozen(kw_only=True)
@@ -39,16 +57,19 @@ class Objection:
     """Why a plugin may not be imported.
 
     Attributes:
-        error: One line; empty where nothing is wrong and the person was just not asked yet.
+        error: One line; `None` where nothing is wrong and the person was just not asked yet.
         hint: What to do.
     """
 
-    error: str = ""
-    hint: str
+    error: Text | None = None
+    hint: Text
 
 
 def not_asked(plugin: str) -> Objection:
     """Return the objection to a plugin that the person was not asked about yet."""
     return Objection(
-        hint=f"not yet enabled, nothing of it was run; 'myclaw plugins enable {plugin}' shows what it declares"
+        hint=N_(
+            "not yet enabled, nothing of it was run; 'myclaw plugins enable {plugin}' shows what it declares",
+            plugin=plugin,
+        )
     )
