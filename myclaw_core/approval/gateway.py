@@ -15,6 +15,7 @@ from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked
+from myclaw_core.messages import N_
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.types import Turn
 from myclaw_core.types.action import ApprovalRequestDraft
@@ -53,7 +54,7 @@ class Question:
     draft: ApprovalRequestDraft
     step_index: int
     diff: str = ""
-    record: tuple[str, ...] = ()
+    record: tuple[Text | str, ...] = ()
 
 
 class Gateway:
@@ -103,18 +104,18 @@ class Gateway:
         """
         record = await self._record(tx, request_id)
         if record is None or record.state != "granted":
-            raise StoreError(f"approval {request_id} is not open any more; ask again")
+            raise StoreError(N_("approval {id} is not open any more; ask again", id=str(request_id)))
         if record.request.draft.action.args_digest != args_digest:
-            raise StoreError(f"approval {request_id} was given for other arguments; ask again")
+            raise StoreError(N_("approval {id} was given for other arguments; ask again", id=str(request_id)))
         if self._clock.now() >= record.request.expires_at:
-            raise StoreError(f"approval {request_id} has expired; ask again")
+            raise StoreError(N_("approval {id} has expired; ask again", id=str(request_id)))
         await tx.delete(RECORD_KIND, str(request_id))
 
     async def expire_dead(self, tx: LogTransaction, trace_id: UUID, note: ApprovalNote) -> list[tuple[int, Approval]]:
         """End every open request of a turn that is gone; return the step each was about, and how it ended."""
         ended = []
         for key, raw in await tx.scan(RECORD_KIND):
-            record = codec.loads(ApprovalRecord, raw, f"approval record {key}")
+            record = codec.loads(ApprovalRecord, raw, N_("approval record {key}", key=key))
             if record.request.draft.action.trace_id != trace_id:
                 continue
             approval = self._unanswered(record.request, note)
@@ -126,7 +127,8 @@ class Gateway:
     async def pending(self) -> list[ApprovalRequest]:
         """Return the requests that wait for an answer."""
         records = [
-            codec.loads(ApprovalRecord, raw, f"approval record {key}") for key, raw in await self._log.scan(RECORD_KIND)
+            codec.loads(ApprovalRecord, raw, N_("approval record {key}", key=key))
+            for key, raw in await self._log.scan(RECORD_KIND)
         ]
         return [record.request for record in records if record.state == "pending"]
 
@@ -167,7 +169,7 @@ class Gateway:
             async with self._clock.timeout(self._expiry.total_seconds()):
                 await channel.ask(cards, self._submitter(open_requests, replies))
         except TimeoutError:
-            channel.notice(Text("no answer within {seconds} s counts as no", {"seconds": self._expiry.total_seconds()}))
+            channel.notice(N_("no answer within {seconds} s counts as no", seconds=self._expiry.total_seconds()))
             return replies, "timeout"
         return replies, "no answer"
 
@@ -177,15 +179,15 @@ class Gateway:
         def submit(reply: Reply) -> Text | None:
             request = requests.get(reply.request_id)
             if request is None or request.id in replies:
-                return Text("this question is not open any more")
+                return N_("this question is not open any more")
             if reply.by != request.sender:
-                return Text("only {sender} can answer this", {"sender": request.sender})
+                return N_("only {sender} can answer this", sender=request.sender)
             now = self._clock.now()
             if now >= request.expires_at:
-                return Text("this question has expired; ask again")
+                return N_("this question has expired; ask again")
             if reply.granted and now < request.not_before:
-                left_s = (request.not_before - now).total_seconds()
-                return Text("read first: a yes counts in {left} s", {"left": f"{left_s:.1f}"})
+                left = f"{(request.not_before - now).total_seconds():.1f}"
+                return N_("read first: a yes counts in {left} s", left=left)
             replies[request.id] = reply
             return None
 
@@ -196,7 +198,8 @@ class Gateway:
             for approval in approvals:
                 record = await self._record(tx, approval.request_id)
                 if record is None or record.state != "pending":
-                    raise StoreError(f"approval {approval.request_id} was ended by another process; ask again")
+                    problem = N_("approval {id} was ended by another process; ask again", id=str(approval.request_id))
+                    raise StoreError(problem)
                 if approval.verdict == "granted":
                     granted = evolve(record, state="granted")
                     await tx.put(RECORD_KIND, str(approval.request_id), codec.dumps(granted))
@@ -206,7 +209,9 @@ class Gateway:
 
     async def _record(self, tx: LogTransaction, request_id: UUID) -> ApprovalRecord | None:
         raw = await tx.get(RECORD_KIND, str(request_id))
-        return None if raw is None else codec.loads(ApprovalRecord, raw, f"approval record {request_id}")
+        return (
+            None if raw is None else codec.loads(ApprovalRecord, raw, N_("approval record {key}", key=str(request_id)))
+        )
 
     def _answered(self, request: ApprovalRequest, reply: Reply) -> Approval:
         return Approval(

@@ -10,6 +10,7 @@ from uuid import UUID
 from attrs import field, frozen
 
 from myclaw_core.types.action import ApprovalRequestDraft
+from myclaw_core.types.text import Text
 
 __all__ = ["Approval", "ApprovalCard", "ApprovalNote", "ApprovalRequest", "ApprovalState", "Reply"]
 
@@ -71,7 +72,7 @@ class ApprovalCard:
 
     request: ApprovalRequest
     diff: str = ""
-    record: tuple[str, ...] = ()
+    record: tuple[Text | str, ...] = ()
 
 
 @frozen(kw_only=True)

@@ -10,6 +10,7 @@ from attrs import evolve, field, frozen
 
 from myclaw_core import codec
 from myclaw_core.events.log import LogTransaction
+from myclaw_core.messages import N_
 
 __all__ = ["DayBook", "Hold", "Records", "add_hold", "holds", "load_day", "save_day", "spend", "take_hold"]
 
@@ -66,7 +67,7 @@ async def load_day(records: Records, day: str) -> DayBook:
     """Return the book of one date."""
     key = f"day:{day}"
     record = await records.get(_KIND, key)
-    return DayBook(day=day) if record is None else codec.loads(DayBook, record, f"budget record {key}")
+    return DayBook(day=day) if record is None else codec.loads(DayBook, record, N_("budget record {key}", key=key))
 
 
 async def save_day(tx: LogTransaction, book: DayBook) -> None:
@@ -84,7 +85,10 @@ async def spend(tx: LogTransaction, day: str, amount: int) -> DayBook:
 
 async def holds(records: Records) -> list[Hold]:
     """Return every worst case that is set aside."""
-    return [codec.loads(Hold, record, f"budget record {key}") for key, record in await records.scan(_KIND, "hold:")]
+    return [
+        codec.loads(Hold, record, N_("budget record {key}", key=key))
+        for key, record in await records.scan(_KIND, "hold:")
+    ]
 
 
 async def add_hold(tx: LogTransaction, hold: Hold) -> None:
@@ -99,4 +103,4 @@ async def take_hold(tx: LogTransaction, call_id: UUID) -> Hold | None:
     if record is None:
         return None
     await tx.delete(_KIND, key)
-    return codec.loads(Hold, record, f"budget record {key}")
+    return codec.loads(Hold, record, N_("budget record {key}", key=key))

@@ -21,6 +21,7 @@ from myclaw_core.clock import Clock
 from myclaw_core.config import Price
 from myclaw_core.errors import ConfigError
 from myclaw_core.events.log import EventLog, LogTransaction
+from myclaw_core.messages import N_
 from myclaw_core.process import is_alive, this_process
 from myclaw_core.runtime.types import Usage
 from myclaw_core.types.text import Text, TextValue
@@ -28,19 +29,19 @@ from myclaw_core.types.text import Text, TextValue
 __all__ = ["Booked", "BudgetRefusedError", "Ledger", "Reservation", "SoftCapReached", "Standing"]
 
 _NOTICE_SHARE = Fraction(4, 5)
-_PASSES_HARD = (
+_PASSES_HARD = N_(
     "this could cost up to {cost} € and pass the hard cap of {cap} € a day ([budget] hard_eur):"
     " {spent} € spent, {reserved} € reserved; the budget resets at {resets_at}"
 )
-_PASSES_SOFT = (
+_PASSES_SOFT = N_(
     "this could cost up to {cost} € and pass the soft cap of {cap} € a day ([budget] soft_eur):"
     " {spent} € spent; the budget resets at {resets_at}"
 )
-_SOFT_REACHED = (
+_SOFT_REACHED = N_(
     "the soft cap of {cap} € a day ([budget] soft_eur) is reached: {spent} € spent; the budget resets at {resets_at}"
 )
 
-_NO_AMOUNT = Text("the estimated cost is not an amount of money; correct the tool that gave it")
+_NO_AMOUNT = N_("the estimated cost is not an amount of money; correct the tool that gave it")
 
 
 @frozen(kw_only=True)
@@ -80,9 +81,11 @@ class Ledger:
         zone: tzinfo,
     ) -> None:
         if not (math.isfinite(soft_eur) and math.isfinite(hard_eur) and 0 <= soft_eur <= hard_eur):
-            raise ConfigError("[budget] soft_eur and hard_eur: give 0 or more, and a hard cap not below the soft one")
+            raise ConfigError(
+                N_("[budget] soft_eur and hard_eur: give 0 or more, and a hard cap not below the soft one")
+            )
         if not (math.isfinite(usd_per_eur) and usd_per_eur > 0):
-            raise ConfigError("[budget] usd_per_eur: give the USD for one EUR, more than 0")
+            raise ConfigError(N_("[budget] usd_per_eur: give the USD for one EUR, more than 0"))
         self._log = log
         self._clock = clock
         self._soft = math.floor(_micro(soft_eur))
@@ -223,7 +226,7 @@ class Ledger:
             return "deny", _NO_AMOUNT
         view = self._view
         if view is None:
-            return "approve_required", Text("the budget was not read yet")
+            return "approve_required", N_("the budget was not read yet")
         if view.day < self._day_of(now).isoformat():
             view = _View(day=self._day_of(now).isoformat(), spent=0, reserved=0)
         cost = math.ceil(_micro(est_cost_eur))
@@ -268,7 +271,7 @@ class Ledger:
         if view.spent >= self._soft and not past_soft_ok:
             raise SoftCapReached(self._text(_SOFT_REACHED, view, self._soft, cost))
 
-    def _text(self, msgid: str, view: _View, cap: int, cost: int) -> Text:
+    def _text(self, sentence: Text, view: _View, cap: int, cost: int) -> Text:
         resets_at = self._resets_at().astimezone(self._zone)
         places: dict[str, TextValue] = {
             "cost": _four(cost),
@@ -277,17 +280,17 @@ class Ledger:
             "reserved": _four(view.reserved),
             "resets_at": f"{resets_at:%Y-%m-%d %H:%M}",
         }
-        return Text(msgid, places)
+        return Text(sentence.msgid, places)
 
     def _due(self, book: DayBook) -> Mapping[str, Text]:
         """Return the notices that are due for a day and were not given yet, by their cap."""
         caps = {
-            "soft": ("{spent} € of the soft cap of {cap} € a day are spent", self._soft),
-            "hard": ("{spent} € of the hard cap of {cap} € a day are spent", self._hard),
+            "soft": (N_("{spent} € of the soft cap of {cap} € a day are spent"), self._soft),
+            "hard": (N_("{spent} € of the hard cap of {cap} € a day are spent"), self._hard),
         }
         return {
-            name: Text(msgid, {"spent": _two(book.spent), "cap": _two(cap)})
-            for name, (msgid, cap) in caps.items()
+            name: N_(sentence.msgid, spent=_two(book.spent), cap=_two(cap))
+            for name, (sentence, cap) in caps.items()
             if name not in book.told and 0 < cap * _NOTICE_SHARE <= book.spent
         }
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from myclaw_core.budget.types import PriceUnknownError
 from myclaw_core.config import Price
 from myclaw_core.errors import ConfigError
+from myclaw_core.messages import N_
 from myclaw_core.runtime.types import Usage
-from myclaw_core.types.text import Text
 
 __all__ = ["KNOWN_PRICES", "PriceTable", "cost_micro_usd"]
 
@@ -41,7 +41,14 @@ class PriceTable:
         for model, price in self._prices.items():
             for name, amount in (("in", price.input), ("cached", price.cached), ("out", price.output)):
                 if not _is_amount(amount):
-                    raise ConfigError(f'[budget.prices."{model}"] {name}: {amount!r} is no price; give USD, 0 or more')
+                    raise ConfigError(
+                        N_(
+                            '[budget.prices."{model}"] {name}: {amount} is no price; give USD, 0 or more',
+                            model=model,
+                            name=name,
+                            amount=repr(amount),
+                        )
+                    )
 
     def price_of(self, model: str) -> Price:
         """Return the price of `model`; a dated name such as `claude-haiku-4-5-20251001` has that of its longest prefix.
@@ -55,10 +62,10 @@ class PriceTable:
         if prefixes:
             return self._prices[max(prefixes, key=len)]
         raise PriceUnknownError(
-            Text(
+            N_(
                 'no price is known for the model {model}; add [budget.prices."{model}"] with in, cached and out to the'
                 " configuration",
-                {"model": model},
+                model=model,
             )
         )
 

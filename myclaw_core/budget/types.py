@@ -71,15 +71,7 @@ class Standing:
 
 
 class _BudgetError(MyclawError):
-    """Raised when a call may not be made.
-
-    Attributes:
-        text: The reason, for showing later.
-    """
-
-    def __init__(self, text: Text) -> None:
-        self.text = text
-        super().__init__(str(text))
+    """Raised when a call may not be made."""
 
 
 class BudgetRefusedError(_BudgetError):

@@ -8,6 +8,7 @@ from myclaw_core.constitution.rule import Ground, Rule
 from myclaw_core.constitution.rules import BUILTIN_RULES
 from myclaw_core.constitution.types import Law, ViolationReport
 from myclaw_core.errors import ConfigError
+from myclaw_core.messages import N_
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Verdict
 
@@ -31,7 +32,9 @@ class Constitution:
         names: set[str] = set()
         for rule in (*BUILTIN_RULES, *added):
             if rule.name in names:
-                raise ConfigError(f"two constitution rules are named {rule.name!r}; rename the plugin's one")
+                raise ConfigError(
+                    N_("two constitution rules are named '{name}'; rename the plugin's one", name=rule.name)
+                )
             names.add(rule.name)
         # What denies goes before what asks: law.2 must not hide a denial by a later law.
         self.rules = tuple(sorted((*BUILTIN_RULES, *added), key=lambda rule: (rule.law == "law.2", rule.law)))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from myclaw_core.constitution.rule import Ground, Rule
+from myclaw_core.messages import N_
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.strings import strings_in
@@ -30,7 +31,7 @@ def no_secrets_out(action: PlannedAction, ground: Ground) -> Text | None:
 
     texts = [*strings_in(action.args_preview), *action.targets]
     if any(_MASK in text or contains_secret(text) for text in texts):
-        return Text("it would send out something that looks like a secret; take it out of the arguments")
+        return N_("it would send out something that looks like a secret; take it out of the arguments")
     return None
 
 
@@ -38,7 +39,7 @@ def no_mass_deletion(action: PlannedAction, ground: Ground) -> Text | None:
     """Refuse to delete the whole disk, the home folder, a root itself, a mount point, or anything above them."""
     for effect in action.effects:
         if effect.kind in _REMOVING and effect.target.startswith("/") and _is_too_much(effect.target, ground):
-            return Text("it would delete {target} as a whole; name what to delete inside it", {"target": effect.target})
+            return N_("it would delete {target} as a whole; name what to delete inside it", target=effect.target)
     return None
 
 
@@ -46,7 +47,7 @@ def no_irrecoverable_deletion(action: PlannedAction, ground: Ground) -> Text | N
     """Refuse a deletion without an undo record."""
     for effect in action.effects:
         if effect.kind == "fs_delete" and effect.reversibility == "irreversible":
-            return Text("deleting {target} could not be undone; delete it by hand", {"target": effect.target})
+            return N_("deleting {target} could not be undone; delete it by hand", target=effect.target)
     return None
 
 
@@ -54,7 +55,7 @@ def no_formatting(action: PlannedAction, ground: Ground) -> Text | None:
     """Refuse to change a device."""
     for effect in _file_changes(action):
         if effect.target == "/dev" or effect.target.startswith("/dev/"):
-            return Text("it would write to the device {target}", {"target": effect.target})
+            return N_("it would write to the device {target}", target=effect.target)
     return None
 
 
@@ -62,7 +63,7 @@ def no_killing_of_backups(action: PlannedAction, ground: Ground) -> Text | None:
     """Refuse an irreversible change of a backup."""
     for effect in _file_changes(action):
         if effect.reversibility == "irreversible" and _BACKUP.search(effect.target):
-            return Text("it would change the backup {target} for good", {"target": effect.target})
+            return N_("it would change the backup {target} for good", target=effect.target)
     return None
 
 
@@ -70,9 +71,8 @@ def consent_to_change_oneself(action: PlannedAction, ground: Ground) -> Text | N
     """Ask before the system changes itself or gains a capability, at every level."""
     for effect in action.effects:
         if effect.kind in _CONSENT:
-            return Text(
-                "it would change the system itself ({target}); that always needs your consent",
-                {"target": effect.target},
+            return N_(
+                "it would change the system itself ({target}); that always needs your consent", target=effect.target
             )
     return None
 
@@ -82,7 +82,7 @@ def nothing_unrecorded(action: PlannedAction, ground: Ground) -> Text | None:
     if ground.unrecordable is not None:
         return ground.unrecordable
     if action.trace_id.int == 0 or not action.session_id or not action.sender:
-        return Text("it belongs to no trace, session or sender, so it cannot be recorded")
+        return N_("it belongs to no trace, session or sender, so it cannot be recorded")
     return None
 
 
@@ -90,7 +90,7 @@ def only_countable_costs(action: PlannedAction, ground: Ground) -> Text | None:
     """Refuse a cost that a budget cannot count."""
     if math.isfinite(action.est_cost_eur) and action.est_cost_eur >= 0:
         return None
-    return Text("its cost of {cost} € is no amount that a budget can count", {"cost": str(action.est_cost_eur)})
+    return N_("its cost of {cost} € is no amount that a budget can count", cost=str(action.est_cost_eur))
 
 
 BUILTIN_RULES: tuple[Rule, ...] = (

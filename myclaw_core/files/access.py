@@ -24,6 +24,7 @@ from myclaw_core.files.handles import (
 from myclaw_core.files.resolve import display_path, is_beneath, kind_of_mode, resolve_path
 from myclaw_core.files.states import state_in
 from myclaw_core.files.steps import PathStep, missing_parents, resolve_change
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import Entry, PlannedChange
 from myclaw_core.types.effect import Effect, EffectKind
 from myclaw_core.undo.types import PathState
@@ -81,7 +82,8 @@ class PinnedFiles:
         real = self._readable(path)
         with os_errors(real), place_of(real) as place, os.fdopen(open_regular(place), "rb") as file:
             if os.fstat(file.fileno()).st_nlink > 1 and not self._is_target(real):
-                raise ToolFailure(f"{display_path(real)} has another name elsewhere (hard link); name it directly")
+                shown = display_path(real)
+                raise ToolFailure(N_("{path} has another name elsewhere (hard link); name it directly", path=shown))
             return file.read() if limit is None else file.read(limit)
 
     def kind(self, path: str) -> str:
@@ -150,7 +152,7 @@ class PinnedFiles:
             if kind == "absent":
                 make_folder(place, step.mode_over(None))
             elif kind != "dir":
-                raise ToolFailure(f"{display_path(step.path)} exists already and is no folder")
+                raise ToolFailure(N_("{path} exists already and is no folder", path=display_path(step.path)))
             elif step.mode is not None:
                 set_mode(place, step.mode)
 
@@ -159,7 +161,7 @@ class PinnedFiles:
         with os_errors(step.source), place_of(step.source) as source:
             kind = kind_at(source)
             if kind == "absent":
-                raise ToolFailure(f"there is no {display_path(step.source)}")
+                raise ToolFailure(N_("there is no {path}", path=display_path(step.source)))
             if kind == "dir":
                 self._refuse_hidden(step.source)
             if self._journalled and step.source in self._journalled:
@@ -186,9 +188,12 @@ class PinnedFiles:
             return
         expected = self._journalled.get(path)
         if expected is None:
-            raise ToolFailure(f"{display_path(path)} is not in the plan that was judged; nothing was changed there")
+            raise ToolFailure(
+                N_("{path} is not in the plan that was judged; nothing was changed there", path=display_path(path))
+            )
         if state_in(place, path) != expected:
-            raise ToolFailure(f"{display_path(path)} changed since it was looked at; look again", retryable=True)
+            problem = N_("{path} changed since it was looked at; look again", path=display_path(path))
+            raise ToolFailure(problem, retryable=True)
 
     def _refuse_hidden(self, folder: str) -> None:
         """Refuse to move a folder that holds something forbidden: it would get out of reach of the rule."""
@@ -205,7 +210,7 @@ class PinnedFiles:
                 status = status_at((folder, name))
                 if self._forbidden(path):
                     if complete:
-                        raise ToolFailure(f"{display_path(real)} holds {display_path(path)}, which may not be touched")
+                        raise _holds(real, path)
                 elif status:
                     found.append(Entry(path=path, kind=kind_of_mode(status.st_mode), size_bytes=status.st_size))
         return iter(found)
@@ -222,20 +227,28 @@ class PinnedFiles:
 
     def _require(self, real: str, kinds: frozenset[EffectKind]) -> None:
         if not self._judged(real, kinds):
-            raise EffectChangedError(f"{display_path(real)} is not what was judged for this call; nothing was done")
+            raise EffectChangedError(
+                N_("{path} is not what was judged for this call; nothing was done", path=display_path(real))
+            )
         self._refuse_forbidden(real)
 
     def _refuse_forbidden(self, real: str) -> None:
         if self._closed:
-            raise ToolFailure("the call is over; nothing more is done")
+            raise ToolFailure(N_("the call is over; nothing more is done"))
         if self._forbidden(real):
-            raise ToolFailure(f"{display_path(real)} may not be touched")
+            raise ToolFailure(N_("{path} may not be touched", path=display_path(real)))
 
     def _judged(self, real: str, kinds: frozenset[EffectKind]) -> bool:
         return any(effect.kind in kinds and is_beneath(real, effect.target) for effect in self._effects)
 
     def _is_target(self, real: str) -> bool:
         return any(effect.target == real for effect in self._effects)
+
+
+def _holds(folder: str, path: str) -> ToolFailure:
+    return ToolFailure(
+        N_("{folder} holds {path}, which may not be touched", folder=display_path(folder), path=display_path(path))
+    )
 
 
 def _replaceable(place: Place, path: str) -> int | None:
@@ -245,8 +258,9 @@ def _replaceable(place: Place, path: str) -> int | None:
         return None
     kind = kind_of_mode(status.st_mode)
     if kind == "link":
-        raise EffectChangedError(f"{display_path(path)} is now a link; nothing was done")
+        raise EffectChangedError(N_("{path} is now a link; nothing was done", path=display_path(path)))
+    if kind == "dir":
+        raise ToolFailure(N_("{path} is a folder, not a file", path=display_path(path)))
     if kind != "file":
-        what = "a folder" if kind == "dir" else "a special file"
-        raise ToolFailure(f"{display_path(path)} is {what}, not a file")
+        raise ToolFailure(N_("{path} is a special file, not a file", path=display_path(path)))
     return status.st_mode & 0o7777

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 
 from myclaw_core.errors import EffectChangedError
 from myclaw_core.files.resolve import PathKind, display_path, kind_of_mode
+from myclaw_core.messages import N_
 
 __all__ = [
     "Place",
@@ -39,6 +40,7 @@ Place = tuple[int, str]
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOT_REGULAR = N_("it is no regular file")
 _counter = itertools.count()
 
 
@@ -53,7 +55,9 @@ def open_folder(path: str) -> Iterator[int]:
     folder = _descend(path)
     try:
         if os.readlink(f"/proc/self/fd/{folder}") != path:
-            raise EffectChangedError(f"{display_path(path)} was moved while it was opened; nothing was done")
+            raise EffectChangedError(
+                N_("{path} was moved while it was opened; nothing was done", path=display_path(path))
+            )
         yield folder
     finally:
         os.close(folder)
@@ -99,7 +103,7 @@ def open_regular(place: Place) -> int:
     folder, name = place
     kind = kind_at(place)
     if kind == "link":
-        raise EffectChangedError(f"'{name}' is now a link; nothing was read")
+        raise EffectChangedError(N_("'{name}' is now a link; nothing was read", name=name))
     _require_regular(kind, name)
     descriptor = os.open(name, _READ, dir_fd=folder)
     try:
@@ -187,7 +191,10 @@ def _descend(path: str) -> int:
             below = os.open(name, _FOLDER, dir_fd=folder)
         except NotADirectoryError:
             if kind_at((folder, name)) == "link":
-                raise EffectChangedError(f"'{name}' in {display_path(path)} is now a link; nothing was done") from None
+                problem = N_(
+                    "'{name}' in {folder} is now a link; nothing was done", name=name, folder=display_path(path)
+                )
+                raise EffectChangedError(problem) from None
             raise
         finally:
             os.close(folder)
@@ -201,7 +208,7 @@ def _require_regular(kind: PathKind, name: str) -> None:
     if kind == "dir":
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     if kind != "file":
-        raise OSError(errno.EINVAL, "it is no regular file", name)
+        raise OSError(errno.EINVAL, str(_NOT_REGULAR), name)
 
 
 def _swap_in(place: Place, fill: Callable[[str], None], discard: Callable[..., None]) -> None:

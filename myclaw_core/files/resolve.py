@@ -14,6 +14,7 @@ from attrs import frozen
 
 from myclaw_core.errors import MyclawError
 from myclaw_core.files.visible import is_invisible, visible
+from myclaw_core.messages import N_
 
 __all__ = [
     "PathKind",
@@ -73,7 +74,7 @@ def resolve_path(given: str, cwd: str, user_home: str | None = None, *, follow_l
     _check_text(given)
     real = _walk(_absolute(given, cwd, user_home), given, follow_last=follow_last)
     if len(real.encode()) > _MAX_PATH_BYTES:
-        raise PathRefusedError(f"the path {_shown(given)} is longer than {_MAX_PATH_BYTES} bytes; use a shorter one")
+        raise _too_long(given)
     try:
         status = os.lstat(real)
     except OSError:
@@ -150,7 +151,9 @@ def _walk(path: str, given: str, *, follow_last: bool) -> str:
             continue
         links += 1
         if links > _MAX_LINKS:
-            raise PathRefusedError(f"the path {_shown(given)} goes through too many links; use the real path")
+            raise PathRefusedError(
+                N_("the path '{path}' goes through too many links; use the real path", path=_shown(given))
+            )
         if target.startswith("/"):
             real = ""
         todo.extend(target.split("/")[::-1])
@@ -178,11 +181,13 @@ def _spelling(folder: str, name: str) -> str:
 
 def _check_text(given: str) -> None:
     if not given:
-        raise PathRefusedError("the path is empty; name a file or folder")
+        raise PathRefusedError(N_("the path is empty; name a file or folder"))
     if len(given.encode("utf-8", "surrogatepass")) > _MAX_PATH_BYTES:
-        raise PathRefusedError(f"the path {_shown(given)} is longer than {_MAX_PATH_BYTES} bytes; use a shorter one")
+        raise _too_long(given)
     if not (given.isascii() and given.isprintable()) and any(map(is_invisible, given)):
-        raise PathRefusedError(f"the path {_shown(given)} holds characters that cannot be seen; write it without them")
+        raise PathRefusedError(
+            N_("the path '{path}' holds characters that cannot be seen; write it without them", path=_shown(given))
+        )
 
 
 def _check_name(name: str, given: str) -> None:
@@ -191,14 +196,33 @@ def _check_name(name: str, given: str) -> None:
         size = len(name)
     elif any(map(is_invisible, name)):
         raise PathRefusedError(
-            f"the path {_shown(given)} leads to {_shown(name)}, a name with characters not to be seen"
+            N_(
+                "the path '{path}' leads to '{name}', a name with characters not to be seen",
+                path=_shown(given),
+                name=_shown(name),
+            )
         )
     else:
         size = len(name.encode())
     if size > _MAX_NAME_BYTES:
-        raise PathRefusedError(f"the name {_shown(name)} is longer than {_MAX_NAME_BYTES} bytes; use a shorter one")
+        raise PathRefusedError(
+            N_(
+                "the name '{name}' is longer than {limit} bytes; use a shorter one",
+                name=_shown(name),
+                limit=_MAX_NAME_BYTES,
+            )
+        )
 
 
 def _shown(text: str) -> str:
-    short = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
-    return f"'{visible(short)}'"
+    return visible(text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…")
+
+
+def _too_long(given: str) -> PathRefusedError:
+    return PathRefusedError(
+        N_(
+            "the path '{path}' is longer than {limit} bytes; use a shorter one",
+            path=_shown(given),
+            limit=_MAX_PATH_BYTES,
+        )
+    )

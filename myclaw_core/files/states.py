@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from myclaw_core.errors import ToolFailure
 from myclaw_core.files.handles import Place, kind_at, open_regular, place_of, status_at
 from myclaw_core.files.resolve import display_path
+from myclaw_core.messages import N_
 from myclaw_core.undo.types import PathState
 
 __all__ = ["ABSENT", "chunks_of", "state_at", "state_in"]
@@ -39,7 +40,9 @@ def state_in(place: Place, path: str) -> PathState:
     if kind == "file":
         return _file_state(place)
     if kind == "special":
-        raise ToolFailure(f"{display_path(path)} is a special file (device, pipe or socket); it is left alone")
+        raise ToolFailure(
+            N_("{path} is a special file (device, pipe or socket); it is left alone", path=display_path(path))
+        )
     if kind == "link":
         return PathState(kind="link", link=os.readlink(place[1], dir_fd=place[0]))
     status = status_at(place)

@@ -12,6 +12,7 @@ from attrs import frozen
 
 from myclaw_core.errors import ToolFailure
 from myclaw_core.files.resolve import display_path, is_beneath, resolve_path
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import PlannedChange
 
 __all__ = ["PathStep", "missing_parents", "resolve_change", "resolve_plan"]
@@ -54,12 +55,14 @@ def resolve_change(change: PlannedChange, cwd: str) -> PathStep:
         ToolFailure: The change asks for two things at once, or moves a folder into itself.
     """
     if (change.content is not None) + change.directory + bool(change.moved_from) > 1:
-        raise ToolFailure(f"the plan for '{change.path}' asks for two things at once; give one change a thing")
+        raise ToolFailure(
+            N_("the plan for '{path}' asks for two things at once; give one change a thing", path=change.path)
+        )
     if change.moved_from:
         source = resolve_path(change.moved_from, cwd, follow_last=False).real
         path = resolve_path(change.path, cwd).real
         if is_beneath(path, source):
-            raise ToolFailure(f"{display_path(source)} cannot be moved into itself")
+            raise ToolFailure(N_("{path} cannot be moved into itself", path=display_path(source)))
         return PathStep(path=path, action="move", source=source)
     if change.directory:
         return PathStep(path=resolve_path(change.path, cwd).real, action="folder", mode=change.mode)
@@ -112,8 +115,11 @@ class _Once:
             again = path in self.changed or not self._moved.isdisjoint(_lineage(path))
             if again or (step.source and path in self._above_changed):
                 raise ToolFailure(
-                    f"the plan changes {display_path(path)} more than once, or moves it with changes in it; "
-                    "give each path one change"
+                    N_(
+                        "the plan changes {path} more than once, or moves it with changes in it; "
+                        "give each path one change",
+                        path=display_path(path),
+                    )
                 )
         self.changed |= paths
         self._above_changed.update(*map(_lineage, paths))

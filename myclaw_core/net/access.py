@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from myclaw_core.errors import EffectChangedError, ToolFailure
-from myclaw_core.policy.hosts import literal_host
+from myclaw_core.messages import N_
+from myclaw_core.policy.hosts import HostRefusedError, literal_host
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 
@@ -52,14 +53,14 @@ class PinnedNetwork:
     async def resolve(self, host: str, port: int) -> tuple[str, ...]:
         """Return the addresses of `host`, every one of them checked; one that is forbidden refuses them all."""
         if self._closed:
-            raise ToolFailure("the call is over; nothing more is reached")
+            raise ToolFailure(N_("the call is over; nothing more is reached"))
         name = _name(host)
         scope = self._judged(name, port)
         addresses = await self._addresses(name, port)
         for address in addresses:
             reason = self._forbidden(scope, address)
             if reason is not None:
-                raise ToolFailure(str(reason))
+                raise ToolFailure(reason)
         return addresses
 
     def _judged(self, name: str, port: int) -> str:
@@ -67,7 +68,9 @@ class PinnedNetwork:
         scopes = {f"{name}:{port}", name} if port in _WEB_PORTS else {f"{name}:{port}"}
         for scope in sorted(self._scopes & scopes):
             return scope
-        raise EffectChangedError(f"{name}:{port} is not what was judged for this call; nothing was sent")
+        raise EffectChangedError(
+            N_("{host}:{port} is not what was judged for this call; nothing was sent", host=name, port=port)
+        )
 
     async def _addresses(self, name: str, port: int) -> tuple[str, ...]:
         if name.startswith("["):
@@ -77,10 +80,11 @@ class PinnedNetwork:
         try:
             found = await self._lookup(name, port)
         except (OSError, UnicodeError) as error:
-            reason = (error.strerror if isinstance(error, OSError) else None) or "no such name"
-            raise ToolFailure(f"no address was found for {name}: {reason}", retryable=True) from error
+            reason = (error.strerror if isinstance(error, OSError) else None) or N_("no such name")
+            problem = N_("no address was found for {host}: {reason}", host=name, reason=reason)
+            raise ToolFailure(problem, retryable=True) from error
         if not found:
-            raise ToolFailure(f"no address was found for {name}", retryable=True)
+            raise ToolFailure(N_("no address was found for {host}", host=name), retryable=True)
         return tuple(dict.fromkeys(found))
 
 
@@ -89,5 +93,5 @@ def _name(host: str) -> str:
     bracketed = f"[{host}]" if ":" in host and not host.startswith("[") else host
     try:
         return literal_host(bracketed)
-    except ValueError as error:
-        raise EffectChangedError(f"the host cannot be reached: {error}") from error
+    except HostRefusedError as error:
+        raise EffectChangedError(N_("the host cannot be reached: {problem}", problem=error.text)) from error

@@ -14,6 +14,7 @@ from myclaw_core.constitution.engine import Constitution, verdict_of
 from myclaw_core.constitution.rule import Ground
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.files.resolve import ResolvedPath, display_path, is_beneath
+from myclaw_core.messages import N_
 from myclaw_core.policy.effects import ResolvedEffect
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.never import NeverList
@@ -83,23 +84,23 @@ class Opinion:
     answer: PromotionAnswer | None = None
 
 
-_LAWFUL = Opinion("pass", Text("no law is broken"), "constitution")
-_OPEN = Opinion("pass", Text("no forbidden path or host"), "forbidden")
-_NOT_LISTED = Opinion("pass", Text("not on the never-list"), "never")
-_IN_RATE = Opinion("pass", Text("within the rate limits"), "rate")
-_IN_BUDGET = Opinion("pass", Text("within the budget"), "budget")
-_NO_SPENDING = Opinion("pass", Text("it spends nothing"), "budget")
-_PURE = Opinion("allow", Text("it has no effect outside"), "pure")
-_READING = Text("reading is allowed here")
-_READ_ONLY = Text("level read_only: nothing is changed or sent")
-_SUPERVISED = Text("level supervised: side effects are asked until they have earned trust")
-_FULL = Text("level full: it can be undone")
-_FULL_BUT_FINAL = Text("level full: it cannot be undone, so it is asked")
-_TAINTED = Text("it was planned from text from outside, and you did not name its target in this message")
-_FINAL = Text("it cannot be undone; no trust is enough for that")
-_OPAQUE = Text("the command does not say plainly which program it runs, so no trust is enough for it")
-_NEVER_COVERED = Text("no folder you opened speaks for this file, so trust does not either")
-_NO_QUESTION = Opinion("pass", Text("there is no question that trust could answer"), "trust")
+_LAWFUL = Opinion("pass", N_("no law is broken"), "constitution")
+_OPEN = Opinion("pass", N_("no forbidden path or host"), "forbidden")
+_NOT_LISTED = Opinion("pass", N_("not on the never-list"), "never")
+_IN_RATE = Opinion("pass", N_("within the rate limits"), "rate")
+_IN_BUDGET = Opinion("pass", N_("within the budget"), "budget")
+_NO_SPENDING = Opinion("pass", N_("it spends nothing"), "budget")
+_PURE = Opinion("allow", N_("it has no effect outside"), "pure")
+_READING = N_("reading is allowed here")
+_READ_ONLY = N_("level read_only: nothing is changed or sent")
+_SUPERVISED = N_("level supervised: side effects are asked until they have earned trust")
+_FULL = N_("level full: it can be undone")
+_FULL_BUT_FINAL = N_("level full: it cannot be undone, so it is asked")
+_TAINTED = N_("it was planned from text from outside, and you did not name its target in this message")
+_FINAL = N_("it cannot be undone; no trust is enough for that")
+_OPAQUE = N_("the command does not say plainly which program it runs, so no trust is enough for it")
+_NEVER_COVERED = N_("no folder you opened speaks for this file, so trust does not either")
+_NO_QUESTION = Opinion("pass", N_("there is no question that trust could answer"), "trust")
 
 
 def check_constitution(case: Case, constitution: Constitution) -> Sequence[Opinion]:
@@ -115,9 +116,7 @@ def check_findings(findings: Sequence[Finding]) -> Sequence[Opinion]:
     return [
         Opinion(
             "approve_required" if finding.verdict == "approve_required" else "deny",
-            Text("{source}: {finding}", {"source": finding.source, "finding": str(finding.text)})
-            if finding.source
-            else finding.text,
+            N_("{source}: {finding}", source=finding.source, finding=finding.text) if finding.source else finding.text,
             "finding",
         )
         for finding in findings
@@ -200,7 +199,7 @@ def _closed(item: ResolvedEffect, places: ForbiddenPlaces) -> Text | None:
     if reason is not None:
         return reason
     if item.place.kind == "special":
-        return Text("{place} is a device, pipe or socket; no tool touches those", {"place": item.place.real})
+        return N_("{place} is a device, pipe or socket; no tool touches those", place=item.place.real)
     return places.beneath(item.place.real) if _goes_as_a_whole(item) else None
 
 
@@ -244,12 +243,10 @@ def _full(case: Case, index: int, effect: Effect) -> Opinion:
 def _outside(case: Case, index: int, place: ResolvedPath) -> Opinion:
     shown = display_path(place.real, case.user_home)
     if not case.items[index].effect.is_side_effect:
-        text = Text("{path} is outside the folders you opened", {"path": shown})
+        text = N_("{path} is outside the folders you opened", path=shown)
         return Opinion("approve_required", text, "autonomy", index)
     folder = display_path(str(Path(place.real).parent), case.user_home)
-    text = Text(
-        "{path} is outside the folders you opened; add one with --root {folder}", {"path": shown, "folder": folder}
-    )
+    text = N_("{path} is outside the folders you opened; add one with --root {folder}", path=shown, folder=folder)
     violation = ViolationReport(
         law="law.0",
         rule="inside_the_roots",
@@ -268,11 +265,11 @@ def _root_of(real: str, roots: Sequence[str]) -> str | None:
 def _not_covered(place: ResolvedPath, root: str, *, changes: bool) -> Text | None:
     """Return why the root does not speak for a path below it, or `None`."""
     if place.hard_links > 1:
-        return Text("{path} is the same file as one elsewhere (hard link)", {"path": place.real})
+        return N_("{path} is the same file as one elsewhere (hard link)", path=place.real)
     if changes and "/." in place.real[len(root.rstrip("/")) :]:
-        return Text("{path} has a hidden name; opening a folder does not open those for changes", {"path": place.real})
+        return N_("{path} has a hidden name; opening a folder does not open those for changes", path=place.real)
     if not _on_one_mount(place.real, root):
-        return Text("{path} lies on another file system than the folder you opened", {"path": place.real})
+        return N_("{path} lies on another file system than the folder you opened", path=place.real)
     return None
 
 

@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 from myclaw_core.errors import MyclawError
 from myclaw_core.files.resolve import PathRefusedError, ResolvedPath, file_scope, resolve_path
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.paths import Home
 from myclaw_core.policy.hosts import literal_host, literal_url
 from myclaw_core.policy.own import own_places
@@ -22,6 +23,7 @@ from myclaw_core.policy.shell import shell_call, shell_effects
 from myclaw_core.policy.taint import names_host
 from myclaw_core.runtime.tool import EffectSpec, ShellArgs, Tool
 from myclaw_core.types.effect import REVERSIBILITIES, Effect, EffectKind, Reversibility
+from myclaw_core.types.text import Text
 
 __all__ = [
     "ResolvedEffect",
@@ -60,7 +62,7 @@ class TargetRefusedError(MyclawError):
         target: The argument, with invisible characters written out.
     """
 
-    def __init__(self, kind: EffectKind, target: str, reason: str) -> None:
+    def __init__(self, kind: EffectKind, target: str, reason: Text | str) -> None:
         self.kind = kind
         self.target = target
         super().__init__(reason)
@@ -170,7 +172,7 @@ class _Maker:
                 return self._network(spec, given)
             return self._named(spec, given)
         except (PathRefusedError, ValueError) as error:
-            raise TargetRefusedError(spec.kind, visible(given), str(error)) from error
+            raise TargetRefusedError(spec.kind, visible(given), _text_of(error)) from error
 
     def command(
         self, names: ShellArgs, args: Mapping[str, Any], roots: Sequence[str], *, undoable: bool
@@ -178,8 +180,9 @@ class _Maker:
         """Return what a command in the sandbox can do; one that may change the system itself is of that kind."""
         try:
             call = shell_call(names, args, roots=roots, cwd=self.cwd, user_home=self.user_home)
-        except (PathRefusedError, ValueError) as error:
-            raise TargetRefusedError("shell_exec", visible(str(args.get(names.command)))[:80], str(error)) from error
+        except (MyclawError, ValueError) as error:
+            given = visible(str(args.get(names.command)))[:80]
+            raise TargetRefusedError("shell_exec", given, _text_of(error)) from error
         found = shell_effects(call, user_home=self.user_home, undoable=undoable)
         kind = call.root and own_places(self.home, self.user_home).kind_of(call.root.real, whole=False)
         return tuple(
@@ -213,7 +216,8 @@ class _Maker:
     def _named(self, spec: EffectSpec, given: str) -> ResolvedEffect:
         name = unicodedata.normalize("NFC", given)
         if not name.strip() or len(name) > _MAX_NAME_CHARS or visible(name) != name:
-            raise ValueError(f"argument {spec.arg} must be a short name without invisible characters")
+            reason = N_("argument {arg} must be a short name without invisible characters", arg=spec.arg)
+            raise TargetRefusedError(spec.kind, visible(given), reason)
         scope = {"cost_spend": self.tool.name, "shell_exec": "opaque"}.get(spec.kind, name)
         return ResolvedEffect(effect=self._effect(spec.kind, spec, scope, name), given=given)
 
@@ -238,7 +242,12 @@ def _given(spec: EffectSpec, args: Mapping[str, Any]) -> Iterator[str]:
         elif spec.kind == "cost_spend" and _is_number(item):
             yield f"{item} EUR"
         else:
-            raise TargetRefusedError(spec.kind, visible(repr(item))[:80], f"argument {spec.arg} must be a text")
+            reason = N_("argument {arg} must be a text", arg=spec.arg)
+            raise TargetRefusedError(spec.kind, visible(repr(item))[:80], reason)
+
+
+def _text_of(error: MyclawError | ValueError) -> Text | str:
+    return error.text if isinstance(error, MyclawError) else str(error)
 
 
 def _is_number(value: Any) -> bool:

@@ -11,6 +11,7 @@ from attrs import evolve
 
 from myclaw_core.clock import Clock
 from myclaw_core.constitution.engine import Constitution
+from myclaw_core.messages import N_
 from myclaw_core.paths import Home
 from myclaw_core.policy.checks import (
     Case,
@@ -123,7 +124,7 @@ class Policy:
             case = self._intake.case(request)
         except CallRefusedError as refused:
             tally = Tally(self._intake.bare_action(request, refused.effect), self._user_home)
-            tally.take("resolve", (Opinion("deny", refused.reason, "resolve"),))
+            tally.take("resolve", (Opinion("deny", refused.text, "resolve"),))
             return tally.decision()
         except Exception as error:  # the door stays closed, whatever is wrong behind it
             tally = Tally(self._intake.bare_action(request), self._user_home)
@@ -175,5 +176,5 @@ def _recordable(action: PlannedAction) -> PlannedAction:
 def _fault(check: str, error: Exception, verdict: Verdict) -> Opinion:
     """Return the opinion of a check that failed, and tell whoever runs the machine."""
     _log.critical("policy check %s failed: %s: %s", check, type(error).__name__, error)
-    text = Text("the check {check} failed, so it is not simply allowed; see the log", {"check": check})
+    text = N_("the check {check} failed, so it is not simply allowed; see the log", check=check)
     return Opinion(verdict, text, "fault")

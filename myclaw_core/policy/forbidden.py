@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from myclaw_core.files.resolve import display_path
+from myclaw_core.messages import N_
 from myclaw_core.paths import Home
 from myclaw_core.policy.places import PlaceMap, expand_user, with_real_paths
 from myclaw_core.types.text import Text
@@ -137,31 +138,30 @@ class ForbiddenPlaces:
     def path(self, real: str) -> Text | None:
         """Return why the real path `real` (every link resolved) is forbidden, or `None`."""
         found = self._paths.at(real)
-        return None if found is None else Text(found[1], {"place": display_path(found[0], self._user)})
+        return None if found is None else N_(found[1].msgid, place=display_path(found[0], self._user))
 
     def beneath(self, real: str) -> Text | None:
         """Return why the folder `real` may not go or come as a whole: a forbidden place lies beneath it."""
         if self._paths.beneath(real) is None:
             return None
         folder = display_path(real, self._user)
-        return Text("{folder} holds places that no tool may touch; name what you mean inside it", {"folder": folder})
+        return N_("{folder} holds places that no tool may touch; name what you mean inside it", folder=folder)
 
     def address(self, host: str, address: str) -> Text | None:
         """Return why `address`, at which `host` (a scope) was found, may not be reached, or `None`."""
         found = _address(address.partition("%")[0])
         if found is None:
-            return Text("{host} leads to {address}, which is no address", {"host": host, "address": address})
+            return N_("{host} leads to {address}, which is no address", host=host, address=address)
         if found in _METADATA_ADDRESSES:
-            return Text("{host} leads to a cloud metadata address; it is never reached", {"host": host})
+            return N_("{host} leads to a cloud metadata address; it is never reached", host=host)
         if str(found) in self._extra_hosts:
-            return Text(
-                "{host} leads to {address}, which your configuration forbids", {"host": host, "address": address}
-            )
+            return N_("{host} leads to {address}, which your configuration forbids", host=host, address=address)
         if _is_local(found) and not self._is_allowed(host):
-            return Text(
+            return N_(
                 "{host} leads to the private network address {address}; list {host} in [policy] allowed_hosts "
                 "to reach it",
-                {"host": host, "address": address},
+                host=host,
+                address=address,
             )
         return None
 
@@ -177,20 +177,18 @@ class ForbiddenPlaces:
         name = _without_port(host)
         address = _address(name)
         if name in _METADATA_NAMES or (address is not None and address in _METADATA_ADDRESSES):
-            return Text("{host} is a cloud metadata address; it is never reached", {"host": host})
+            return N_("{host} is a cloud metadata address; it is never reached", host=host)
         if any(extra in (name, host) or name.endswith("." + extra) for extra in self._extra_hosts):
-            return Text("{host} is forbidden by your configuration", {"host": host})
+            return N_("{host} is forbidden by your configuration", host=host)
         if self._is_allowed(host):
             return None
         if name == "localhost" or name.endswith(".localhost") or (address is not None and _is_local(address)):
-            return Text(
-                "{host} is a private network address; list it in [policy] allowed_hosts to reach it", {"host": host}
-            )
+            return N_("{host} is a private network address; list it in [policy] allowed_hosts to reach it", host=host)
         return None
 
 
-_BUILT_IN = "{place} is closed to every tool"
-_CONFIGURED = "{place} is forbidden by your configuration"
+_BUILT_IN = N_("{place} is closed to every tool")
+_CONFIGURED = N_("{place} is forbidden by your configuration")
 
 
 def _without_port(host: str) -> str:

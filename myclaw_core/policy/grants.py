@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from uuid import UUID
 
 from myclaw_core.errors import UsageError
+from myclaw_core.messages import N_
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import EFFECT_KINDS, Effect
 from myclaw_core.types.text import Text
@@ -35,7 +36,7 @@ class RunGrants:
             return None
         for granted in self._classes.get(action.trace_id, ()):
             if _covers(granted, effect.effect_class):
-                return Text("granted for this run with --yes-to {granted}", {"granted": granted})
+                return N_("granted for this run with --yes-to {granted}", granted=granted)
         return None
 
 
@@ -47,7 +48,10 @@ def checked_class(text: str) -> str:
     """
     kind = text.partition(":")[0].rstrip("*")
     if text != "invoke" and kind not in EFFECT_KINDS:
-        raise UsageError(f"--yes-to {text}: {kind!r} is no effect; known are {', '.join(EFFECT_KINDS)}")
+        known = ", ".join(EFFECT_KINDS)
+        raise UsageError(
+            N_("--yes-to {given}: '{kind}' is no effect; known are {known}", given=text, kind=kind, known=known)
+        )
     return text
 
 

@@ -13,6 +13,7 @@ from myclaw_core.constitution.rule import Ground
 from myclaw_core.constitution.rules import OUTBOUND_KINDS
 from myclaw_core.errors import MyclawError
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.paths import Home
 from myclaw_core.policy.checks import Case
 from myclaw_core.policy.effects import (
@@ -59,14 +60,12 @@ class CallRefusedError(MyclawError):
     """Raised when a call cannot be judged as it stands.
 
     Attributes:
-        reason: Why, one line.
         effect: What is known of its effect.
     """
 
     def __init__(self, reason: Text, effect: Effect) -> None:
-        self.reason = reason
         self.effect = effect
-        super().__init__(str(reason))
+        super().__init__(reason)
 
 
 class Intake:
@@ -112,8 +111,8 @@ class Intake:
                 named=bool(named) and all(named),
             )
         except (ValueError, TypeError) as error:
-            msgid = "{tool}: the arguments are not JSON: no NaN, no infinity, no broken characters"
-            raise _unreadable(msgid, tool.name) from error
+            reason = N_("{tool}: the arguments are not JSON: no NaN, no infinity, no broken characters", tool=tool.name)
+            raise _unreadable(reason, tool.name) from error
         ground = Ground(user_home=self._real_user_home, roots=situation.roots, unrecordable=self._recordable())
         return Case(
             action=action,
@@ -142,9 +141,10 @@ class Intake:
 
         shown = visible(str(name))[:80]
         near = get_close_matches(shown, self._tools, n=1, cutoff=0.0)
-        text = "there is no tool {tool}; the nearest one is {near}" if near else "there is no tool {tool}"
-        params = {"tool": shown, "near": near[0]} if near else {"tool": shown}
-        raise CallRefusedError(Text(text, params), undeclared_effect(shown))
+        reason = N_("there is no tool {tool}", tool=shown)
+        if near:
+            reason = N_("there is no tool {tool}; the nearest one is {near}", tool=shown, near=near[0])
+        raise CallRefusedError(reason, undeclared_effect(shown))
 
     def _resolved(self, tool: Tool, args: Mapping[str, Any], request: Request) -> tuple[ResolvedEffect, ...]:
         try:
@@ -161,7 +161,7 @@ class Intake:
         except TargetRefusedError as refused:
             target = str(self._redact(refused.target))
             effect = Effect(kind=refused.kind, scope="unresolved", target=target, reversibility="irreversible")
-            reason = Text("{tool}: {problem}", {"tool": tool.name, "problem": str(refused)})
+            reason = N_("{tool}: {problem}", tool=tool.name, problem=refused.text)
             raise CallRefusedError(reason, effect) from refused
 
     def _preview(self, args: Mapping[str, Any], items: tuple[ResolvedEffect, ...]) -> Mapping[str, Any]:
@@ -180,18 +180,19 @@ class Intake:
 def _checked(args: Any, tool_name: str) -> Mapping[str, Any]:
     """Return `args` if they are an object that holds no redaction mask."""
     if not isinstance(args, Mapping):
-        raise _unreadable("{tool}: the arguments are no JSON object", tool_name)
+        raise _unreadable(N_("{tool}: the arguments are no JSON object", tool=tool_name), tool_name)
     try:
         masked = any(_MASK in text for text in strings_in(args))
     except RecursionError:
-        raise _unreadable("{tool}: the arguments are nested too deeply", tool_name) from None
+        raise _unreadable(N_("{tool}: the arguments are nested too deeply", tool=tool_name), tool_name) from None
     if masked:
-        raise _unreadable("{tool}: an argument holds a redaction mask, which is never written back", tool_name)
+        reason = N_("{tool}: an argument holds a redaction mask, which is never written back", tool=tool_name)
+        raise _unreadable(reason, tool_name)
     return args
 
 
-def _unreadable(msgid: str, tool_name: str) -> CallRefusedError:
-    return CallRefusedError(Text(msgid, {"tool": tool_name}), undeclared_effect(tool_name))
+def _unreadable(reason: Text, tool_name: str) -> CallRefusedError:
+    return CallRefusedError(reason, undeclared_effect(tool_name))
 
 
 def _action(

@@ -11,6 +11,8 @@ from attrs import field, frozen
 
 from myclaw_core import codec
 from myclaw_core.errors import CodecError, StoreError
+from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = ["NEVER_KIND", "NeverList", "NeverRecord"]
@@ -49,9 +51,10 @@ class NeverList:
         """
         for key, value in records:
             try:
-                record = codec.loads(NeverRecord, value, f"never-list record {key!r}")
+                record = codec.loads(NeverRecord, value, N_("never-list record '{key}'", key=visible(key)))
             except CodecError as error:
-                raise StoreError(f"{error}; restore the core database from a backup") from error
+                problem = N_("{problem}; restore the core database from a backup", problem=error.text)
+                raise StoreError(problem) from error
             self._entries.add((record.sender, record.actor, record.effect_class))
 
     def add(self, sender: str, actor: str, effect_class: str, at: datetime) -> tuple[str, bytes]:
@@ -67,5 +70,5 @@ class NeverList:
         kind = effect_class.partition(":")[0] + ":*"
         for known in (effect_class, kind):
             if (sender, actor, known) in self._entries:
-                return Text("you said never: {actor} doing {effect_class}", {"actor": actor, "effect_class": known})
+                return N_("you said never: {actor} doing {effect_class}", actor=actor, effect_class=known)
         return None

@@ -15,6 +15,8 @@ from attrs import evolve, field, frozen
 
 from myclaw_core import codec
 from myclaw_core.errors import CodecError, MyclawError, StoreError
+from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = ["RATE_KIND", "RateBook", "RateLimits", "RateRecord", "RateRecords", "RateRefusedError", "RateWindow"]
@@ -93,15 +95,7 @@ class RateRecords(Protocol):
 
 
 class RateRefusedError(MyclawError):
-    """Raised when one more action would pass a limit.
-
-    Attributes:
-        text: The reason, for showing later.
-    """
-
-    def __init__(self, text: Text) -> None:
-        self.text = text
-        super().__init__(str(text))
+    """Raised when one more action would pass a limit."""
 
 
 @frozen
@@ -116,16 +110,17 @@ class _Limit:
     def refusal(self, record: RateRecord) -> Text | None:
         """Return why one more action is too many and when it may be tried again, or `None`."""
         if min(self.per_minute, self.per_day) <= 0:
-            return Text("{who} is limited to 0 actions", {"who": self.who})
-        for window, limit, unit, length in (
-            (record.minute, self.per_minute, "minute", _MINUTE),
-            (record.day, self.per_day, "day", _DAY),
-        ):
-            if window.count >= limit:
-                free_at = math.floor((window.start + length).timestamp()) + 1
-                at = f"{datetime.fromtimestamp(free_at, UTC):%Y-%m-%dT%H:%M:%SZ}"
-                msgid = "{who} reached its limit of {limit} a {unit}; try again at {at}"
-                return Text(msgid, {"who": self.who, "limit": limit, "unit": unit, "at": at})
+            return N_("{who} is limited to 0 actions", who=self.who)
+        if record.minute.count >= self.per_minute:
+            at = _free_at(record.minute, _MINUTE)
+            limit = self.per_minute
+            return N_(
+                "{who} reached its limit of {limit} a minute; try again at {at}", who=self.who, limit=limit, at=at
+            )
+        if record.day.count >= self.per_day:
+            at = _free_at(record.day, _DAY)
+            limit = self.per_day
+            return N_("{who} reached its limit of {limit} a day; try again at {at}", who=self.who, limit=limit, at=at)
         return None
 
 
@@ -184,12 +179,18 @@ class RateBook:
         return record.merged(self._seen.get(key, record), now).rolled(now)
 
 
+def _free_at(window: RateWindow, length: timedelta) -> str:
+    """Return the first whole second after the window, in UTC."""
+    second = math.floor((window.start + length).timestamp()) + 1
+    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
 def _fresh(now: datetime) -> RateRecord:
     return RateRecord(minute=RateWindow(start=now), day=RateWindow(start=now))
 
 
 def _read(key: str, value: bytes) -> RateRecord:
     try:
-        return codec.loads(RateRecord, value, f"rate record {key!r}")
+        return codec.loads(RateRecord, value, N_("rate record '{key}'", key=visible(key)))
     except CodecError as error:
-        raise StoreError(f"{error}; restore the core database from a backup") from error
+        raise StoreError(N_("{problem}; restore the core database from a backup", problem=error.text)) from error

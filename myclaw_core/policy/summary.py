@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
 from myclaw_core.types.effect import Effect, EffectKind, worst_effect
 from myclaw_core.types.text import Text
 
@@ -13,28 +14,29 @@ __all__ = ["shown_target", "summary_of"]
 
 _MAX_CHARS = 200
 
-_ONE: Mapping[EffectKind, str] = {
-    "fs_read": "{tool}: read {target}",
-    "fs_write": "{tool}: write {target}",
-    "fs_delete": "{tool}: delete {target}",
-    "shell_exec": "{tool}: run {target}",
-    "network_out": "{tool}: send a request to {target}",
-    "network_in": "{tool}: fetch {target}",
-    "memory_write": "{tool}: remember {target}",
-    "memory_delete": "{tool}: forget {target}",
-    "neuron_spawn": "{tool}: make the neuron {target}",
-    "neuron_invoke": "{tool}: call the neuron {target}",
-    "neuron_promote": "{tool}: promote the neuron {target}",
-    "outbound_message": "{tool}: send a message to {target}",
-    "cost_spend": "{tool}: spend {target}",
-    "config_change": "{tool}: change the configuration {target}",
-    "self_modify": "{tool}: change the system itself: {target}",
+_ONE: Mapping[EffectKind, Text] = {
+    "fs_read": N_("{tool}: read {target}"),
+    "fs_write": N_("{tool}: write {target}"),
+    "fs_delete": N_("{tool}: delete {target}"),
+    "shell_exec": N_("{tool}: run {target}"),
+    "network_out": N_("{tool}: send a request to {target}"),
+    "network_in": N_("{tool}: fetch {target}"),
+    "memory_write": N_("{tool}: remember {target}"),
+    "memory_delete": N_("{tool}: forget {target}"),
+    "neuron_spawn": N_("{tool}: make the neuron {target}"),
+    "neuron_invoke": N_("{tool}: call the neuron {target}"),
+    "neuron_promote": N_("{tool}: promote the neuron {target}"),
+    "outbound_message": N_("{tool}: send a message to {target}"),
+    "cost_spend": N_("{tool}: spend {target}"),
+    "config_change": N_("{tool}: change the configuration {target}"),
+    "self_modify": N_("{tool}: change the system itself: {target}"),
 }
-_MORE: Mapping[EffectKind, str] = {
-    "fs_read": "{tool}: read {target} and {more} more",
-    "fs_write": "{tool}: write {target} and {more} more",
-    "fs_delete": "{tool}: delete {target} and {more} more",
+_MORE: Mapping[EffectKind, Text] = {
+    "fs_read": N_("{tool}: read {target} and {more} more"),
+    "fs_write": N_("{tool}: write {target} and {more} more"),
+    "fs_delete": N_("{tool}: delete {target} and {more} more"),
 }
+_CHANGE_MORE = N_("{tool}: change {target} and {more} more")
 
 
 def summary_of(tool: str, effects: Sequence[Effect], user_home: str) -> Text:
@@ -42,25 +44,22 @@ def summary_of(tool: str, effects: Sequence[Effect], user_home: str) -> Text:
     worst = worst_effect(tuple(effects))
     name = visible(tool)
     if worst is None:
-        return Text("{tool}: no effect outside", {"tool": name})
+        return N_("{tool}: no effect outside", tool=name)
     if len(effects) == 1:
-        return Text(_ONE[worst.kind], {"tool": name, "target": shown_target(worst, user_home)})
+        return N_(_ONE[worst.kind].msgid, tool=name, target=shown_target(worst, user_home))
     by_kind = {effect.kind: effect for effect in effects}
     if len(effects) == len(by_kind) == 2 and set(by_kind) == {"fs_delete", "fs_write"}:  # noqa: PLR2004 - a move
         source, target = (shown_target(by_kind[kind], user_home) for kind in ("fs_delete", "fs_write"))
-        return Text("{tool}: remove {source}, write {target}", {"tool": name, "source": source, "target": target})
+        return N_("{tool}: remove {source}, write {target}", tool=name, source=source, target=target)
     more = len(effects) - 1
-    return Text(
-        _MORE.get(worst.kind, "{tool}: change {target} and {more} more"),
-        {"tool": name, "target": shown_target(worst, user_home), "more": more},
-    )
+    return N_(_MORE.get(worst.kind, _CHANGE_MORE).msgid, tool=name, target=shown_target(worst, user_home), more=more)
 
 
-def shown_target(effect: Effect, user_home: str) -> str:
+def shown_target(effect: Effect, user_home: str) -> Text | str:
     """Return the target of `effect` as people read it: `~` for the home folder, cut in the middle where it is long."""
     target = effect.target
     text = display_path(target, user_home) if target.startswith("/") else visible(target)
     if len(text) <= _MAX_CHARS:
         return text
     half = _MAX_CHARS // 2
-    return f"{text[:half]}…[{len(text) - 2 * half} more]…{text[-half:]}"
+    return N_("{start}…[{more} more]…{end}", start=text[:half], more=len(text) - 2 * half, end=text[-half:])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from myclaw_sqlite.event_store import SqliteEventStore
+from spoken import untranslatable
 
 from myclaw_core.approval.gateway import Gateway, Question
 from myclaw_core.approval.types import Approval, ApprovalCard, Reply
@@ -100,18 +101,20 @@ async def test_a_grant_is_for_its_arguments_alone(tmp_path: Path, clock: FakeClo
     async with gateway_on(tmp_path / "events.db", clock) as (gateway, log):
         approval, _ = await ask_one(gateway, clock, turn)
         other = question(clock, turn, content="something else").draft.action.args_digest
-        with pytest.raises(StoreError, match="other arguments"):
+        with pytest.raises(StoreError, match="other arguments") as refused:
             async with log.transaction() as tx:
                 await gateway.consume(tx, approval.request_id, other)
+        assert untranslatable(refused.value.text) == []
 
 
 async def test_a_grant_expires(tmp_path: Path, clock: FakeClock, turn: Turn) -> None:
     async with gateway_on(tmp_path / "events.db", clock) as (gateway, log):
         approval, digest = await ask_one(gateway, clock, turn)
         clock.advance(minutes=31)
-        with pytest.raises(StoreError, match="expired"):
+        with pytest.raises(StoreError, match="expired") as refused:
             async with log.transaction() as tx:
                 await gateway.consume(tx, approval.request_id, digest)
+        assert untranslatable(refused.value.text) == []
 
 
 async def test_a_denial_cannot_be_used(tmp_path: Path, clock: FakeClock, turn: Turn) -> None:
@@ -133,6 +136,7 @@ async def test_an_answer_after_the_expiry_is_refused(tmp_path: Path, clock: Fake
         (approval,) = await gateway.ask([question(clock, turn)], turn, channel)
 
     assert "expired" in str(channel.refusals[0])
+    assert untranslatable(channel.refusals[0]) == []
     assert approval.verdict == "expired"
 
 
@@ -151,6 +155,7 @@ async def test_a_second_answer_to_the_same_question_is_refused(tmp_path: Path, c
 
     assert channel.refusals[0] is None
     assert "not open" in str(channel.refusals[1])
+    assert untranslatable(channel.refusals[1]) == []
     assert approval.verdict == "denied"
 
 

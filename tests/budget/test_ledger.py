@@ -13,6 +13,7 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from spoken import untranslatable
 
 from myclaw_core import codec
 from myclaw_core.budget.book import Hold, add_hold
@@ -121,6 +122,7 @@ async def test_a_worst_case_may_reach_the_hard_cap_and_not_pass_it(ledger: Ledge
         "this could cost up to 0.0200 € and pass the hard cap of 5.00 € a day ([budget] hard_eur):"
         " 4.9900 € spent, 0.0000 € reserved; the budget resets at 2026-01-06 00:00"
     )
+    assert untranslatable(refused.value.text) == []
     await till.pay(ledger, 1)
     assert (await ledger.standing()).spent_eur == 5.0
     with pytest.raises(BudgetRefusedError):
@@ -154,6 +156,7 @@ async def test_past_the_soft_cap_a_turn_must_be_allowed(ledger: Ledger, till: An
         " the budget resets at 2026-01-06 00:00"
     )
     assert reached.value.text.params["cap"] == "2.00"
+    assert untranslatable(reached.value.text) == []
     await till.reserve(ledger, 1, past_soft_ok=True)
 
 
@@ -238,6 +241,7 @@ async def test_each_notice_is_given_once_a_day(
     assert (await till.pay(other, 50)).notices == ()
     (hard,) = (await till.pay(other, 200)).notices
     assert str(hard) == "4.10 € of the hard cap of 5.00 € a day are spent"
+    assert [*untranslatable(soft), *untranslatable(hard)] == []
     assert (await till.pay(ledger, 10)).notices == ()
     clock.advance(days=1)
     assert len((await till.pay(ledger, 450)).notices) == 2
@@ -368,8 +372,9 @@ async def test_a_day_has_23_to_25_hours_and_one_reset(
     ],
 )
 def test_caps_and_rates_that_make_no_sense_are_refused(new_ledger: NewLedger, options: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match=r"\[budget\]"):
+    with pytest.raises(ConfigError, match=r"\[budget\]") as refused:
         new_ledger(**options)
+    assert untranslatable(refused.value.text) == []
 
 
 async def test_a_cap_of_nothing_lets_nothing_through(new_ledger: NewLedger, till: Any) -> None:
@@ -403,6 +408,7 @@ async def test_an_action_that_spends_is_judged_against_the_day(ledger: Ledger, c
     assert hard is not None
     assert hard[0] == "deny"
     assert "2.0000 € reserved" in str(hard[1])
+    assert [one for _, text in (unread, soft, hard) for one in untranslatable(text)] == []
     await till.settle(ledger, reservation, 0)
     clock.advance(days=1)
     assert ledger.objection(2.0, clock.now()) is None
@@ -415,6 +421,7 @@ async def test_a_cost_that_is_no_amount_is_denied(ledger: Ledger, clock: FakeClo
     objection = ledger.objection(cost, clock.now())
     assert objection is not None
     assert objection[0] == "deny"
+    assert untranslatable(objection[1]) == []
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from spoken import untranslatable
 
 from myclaw_core.budget.prices import PriceTable, cost_micro_usd
 from myclaw_core.budget.types import BudgetRefusedError
@@ -71,10 +72,12 @@ def test_a_model_without_a_price_is_refused_with_what_to_add(model: str) -> None
     with pytest.raises(BudgetRefusedError, match="no price is known") as refused:
         PriceTable().price_of(model)
     assert f'[budget.prices."{model}"]' in str(refused.value)
+    assert untranslatable(refused.value.text) == []
 
 
 @pytest.mark.parametrize("amount", [-0.01, float("nan"), float("inf"), float("-inf"), True, "1", None])
 @pytest.mark.parametrize("name", ["input", "cached", "output"])
 def test_a_price_that_is_no_amount_of_money_is_refused(name: str, amount: Any) -> None:
-    with pytest.raises(ConfigError, match=r'\[budget\.prices\."m"\] (in|cached|out): .* is no price'):
+    with pytest.raises(ConfigError, match=r'\[budget\.prices\."m"\] (in|cached|out): .* is no price') as refused:
         PriceTable({"m": Price(**{"input": 1.0, "cached": 1.0, "output": 1.0, name: amount})})
+    assert untranslatable(refused.value.text) == []

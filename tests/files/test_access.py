@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from spoken import untranslatable
 
 from myclaw_core.errors import EffectChangedError, MyclawError, ToolFailure
 from myclaw_core.files.states import ABSENT, state_at
@@ -236,6 +237,7 @@ def test_what_the_file_system_refuses_is_one_clear_line(place: Place, change: Pl
     with pytest.raises(ToolFailure, match=reason) as caught:
         place.files(("fs_write", "."), ("fs_delete", ".")).apply(change)
     assert "\n" not in str(caught.value)
+    assert untranslatable(caught.value.text) == []
     assert sorted(place.root.rglob("*")) == before
 
 
@@ -244,8 +246,9 @@ def test_reading_what_is_no_file_is_one_clear_line(place: Place) -> None:
     os.mkfifo(place.root / "pipe")
     files = place.files(("fs_read", "."))
     for path, reason in ((".", "is a folder"), ("pipe", "no regular file"), ("none", "there is no")):
-        with pytest.raises(ToolFailure, match=reason):
+        with pytest.raises(ToolFailure, match=reason) as caught:
             files.read_bytes(path)
+        assert untranslatable(caught.value.text) == []
     with pytest.raises(ToolFailure, match="not a folder"):
         list(files.entries("note.txt"))
 

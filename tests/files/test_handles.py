@@ -151,4 +151,4 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
 )
 def test_errors_of_the_file_system_are_one_line(number: int, expected: str) -> None:
     """Known ones in plain words, others as the system words them."""
-    assert reason_of(OSError(number, "E"), "/x/y") == expected
+    assert str(reason_of(OSError(number, "E"), "/x/y")) == expected

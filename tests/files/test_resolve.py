@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from spoken import untranslatable
 
 from myclaw_core.files.resolve import (
     PathRefusedError,
@@ -116,6 +117,7 @@ def test_texts_that_cannot_be_shown_or_opened_are_refused(tmp_path: Path, bad: s
     with pytest.raises(PathRefusedError) as caught:
         real(bad, tmp_path)
     assert str(caught.value).isprintable()
+    assert untranslatable(caught.value.text) == []
 
 
 def test_a_link_cannot_bring_in_what_was_not_given(tmp_path: Path) -> None:

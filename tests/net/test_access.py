@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from attrs import define, field
+from spoken import untranslatable
 
 from myclaw_core.errors import EffectChangedError, ToolFailure
 from myclaw_core.net.access import PinnedNetwork, system_lookup
@@ -100,8 +101,9 @@ async def test_only_network_effects_open_the_network(pinned) -> None:
 async def test_one_forbidden_address_refuses_them_all(pinned, names, bad, first) -> None:
     """Which of them a connection would take is not ours to guess."""
     names.answers["a.test"] = [bad, PUBLIC] if first else [PUBLIC, bad]
-    with pytest.raises(ToolFailure, match=r"^a\.test leads to"):
+    with pytest.raises(ToolFailure, match=r"^a\.test leads to") as refused:
         await pinned("a.test").resolve("a.test", 80)
+    assert untranslatable(refused.value.text) == []
 
 
 async def test_a_listed_name_leads_into_the_home_network_but_never_to_metadata(pinned, names) -> None:
@@ -131,8 +133,11 @@ async def test_a_literal_private_address_is_checked_too(pinned) -> None:
 
 
 async def test_a_name_without_an_address_is_one_line(pinned, names) -> None:
-    with pytest.raises(ToolFailure, match=r"^no address was found for gone.test: Name or service not known$"):
+    with pytest.raises(
+        ToolFailure, match=r"^no address was found for gone.test: Name or service not known$"
+    ) as refused:
         await pinned("gone.test").resolve("gone.test", 80)
+    assert untranslatable(refused.value.text) == []
     names.answers["empty.test"] = []
     with pytest.raises(ToolFailure, match=r"^no address was found for empty.test$"):
         await pinned("empty.test").resolve("empty.test", 80)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from myclaw_sqlite.event_store import SqliteEventStore
+from spoken import untranslatable
 
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog
@@ -44,7 +45,9 @@ class Sender:
 
     def refusal(self, effect_class: str = "a", sender: str = "me") -> str:
         """Return why one more action would be too many, or nothing."""
-        return str(self.book.check(sender, effect_class, self.clock.now()) or "")
+        refusal = self.book.check(sender, effect_class, self.clock.now())
+        assert refusal is None or untranslatable(refusal) == []
+        return str(refusal or "")
 
 
 def test_the_minute_of_a_class_fills_up_and_ends() -> None:
@@ -148,8 +151,9 @@ def test_a_record_of_a_newer_major_is_refused_with_its_version() -> None:
     me = Sender(FakeClock())
     me.acts()
     newer = me.records["sender/me"].replace(b'"1.0"', b'"2.0"')
-    with pytest.raises(StoreError, match=r"rate record 'sender/me': schema version 2\.0 is newer"):
+    with pytest.raises(StoreError, match=r"rate record 'sender/me': schema version 2\.0 is newer") as refused:
         RateBook().load([("sender/me", newer)])
+    assert untranslatable(refused.value.text) == []
 
 
 def test_what_a_later_version_keeps_in_a_record_stays_in_it() -> None:
@@ -164,8 +168,9 @@ def test_what_a_later_version_keeps_in_a_record_stays_in_it() -> None:
 def test_a_limit_of_zero_allows_nothing() -> None:
     book = RateBook(RateLimits(class_per_minute=0))
     assert book.check("me", "a", FakeClock().now()) is not None
-    with pytest.raises(RateRefusedError, match="a is limited to 0 actions"):
+    with pytest.raises(RateRefusedError, match="a is limited to 0 actions") as refused:
         asyncio.run(book.count(Records(), "me", ["a"], FakeClock().now()))
+    assert untranslatable(refused.value.text) == []
 
 
 @given(back_s=st.integers(0, 10**9))
