@@ -6,23 +6,49 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from myclaw_core.approval.types import Approval
 from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.visible import visible
-from myclaw_core.messages import render
+from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.policy.report import explain
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import find_trace, first_words, last_changing, may_have_changed
 from myclaw_core.types.effect import Autonomy
+from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
     from myclaw_core.runtime.undoing import UndoLine
 
 __all__ = ["SessionDesk"]
+
+_OUTCOMES = {
+    None: N_("not closed"),
+    "success": N_("success"),
+    "failed": N_("failed"),
+    "abandoned": N_("abandoned"),
+    "denied": N_("denied"),
+    "budget": N_("budget"),
+    "interrupted": N_("interrupted"),
+}
+_ENDED = {
+    "decided": N_("decided"),
+    "asked": N_("asked"),
+    "intent": N_("intent"),
+    "done": N_("done"),
+    "failed": N_("failed"),
+}
+_ANSWERED = {
+    "granted": N_("then: granted by {who}, {ending}"),
+    "denied": N_("then: you said no"),
+    "expired": N_("then: expired by {who}, {ending}"),
+    "revoked": N_("then: revoked by {who}, {ending}"),
+}
 
 
 class SessionDesk:
@@ -65,18 +91,21 @@ class SessionDesk:
         self._decided: ExecutionTrace | None = None
         self._changing: list[ExecutionTrace] = []
         self._took_back = False
-        self._commands: Mapping[str, tuple[str, Callable[[str], Awaitable[str]]]] = {
-            "/help": ("what can be typed here", self._help),
-            "/status": ("level, folders, model, budget, open questions", self._status),
-            "/undo": ("take back what the last turn here changed; /undo TRACE for any other one", self._undo),
-            "/why": ("how the last action was decided, check by check; /why TRACE for all of another turn", self._why),
-            "/trust": ("what has been earned, by whom and for what", self._trust),
+        self._commands: Mapping[str, tuple[Text, Callable[[str], Awaitable[str]]]] = {
+            "/help": (N_("what can be typed here"), self._help),
+            "/status": (N_("level, folders, model, budget, open questions"), self._status),
+            "/undo": (N_("take back what the last turn here changed; /undo TRACE for any other one"), self._undo),
+            "/why": (
+                N_("how the last action was decided, check by check; /why TRACE for all of another turn"),
+                self._why,
+            ),
+            "/trust": (N_("what has been earned, by whom and for what"), self._trust),
         }
 
     @property
     def commands(self) -> Sequence[tuple[str, str]]:
         """Return the slash commands with one line on each."""
-        return [(name, line) for name, (line, _) in self._commands.items()]
+        return [(name, render(line)) for name, (line, _run) in self._commands.items()]
 
     async def handle(self, text: str) -> ExecutionTrace | None:
         """Run one message as a turn, or one slash command.
@@ -109,10 +138,10 @@ class SessionDesk:
             self._changing.append(trace)
 
     async def _run_command(self, line: str) -> str:
-        name, _, rest = line.partition(" ")
+        name, _blank, rest = line.partition(" ")
         known = self._commands.get(name)
         if known is None:
-            raise UsageError(f"there is no command {name}; /help lists them")
+            raise UsageError(N_("there is no command {name}; /help lists them", name=name))
         return await known[1](rest.strip())
 
     def _turn(self, text: str) -> Turn:
@@ -131,27 +160,27 @@ class SessionDesk:
             dry_run=self._dry_run,
         )
 
-    async def _help(self, _: str) -> str:
+    async def _help(self, _rest: str) -> str:
         lines = "\n".join(f"- `{name}`: {line}" for name, line in self.commands)
-        return f"{lines}\n\nAnything else is a message. Ctrl-C stops a running turn, Ctrl-D leaves."
+        return f"{lines}\n\n" + _("Anything else is a message. Ctrl-C stops a running turn, Ctrl-D leaves.")
 
-    async def _status(self, _: str) -> str:
+    async def _status(self, _rest: str) -> str:
         standing = await self._agent.services.ledger.standing()
         pending = await self._agent.services.gateway.pending()
         model, provider = self._answering()
+        folders = ", ".join(_code(display_path(root)) for root in self._roots)
+        soft, hard = f"{standing.soft_eur:g}", f"{standing.hard_eur:g}"
         lines = [
-            f"- level: {self._level}",
-            f"- folders: {', '.join(_code(display_path(root)) for root in self._roots)}",
-            f"- model: {_code(model)} through {_code(provider)}",
-            f"- spent today: {standing.spent_eur:.4f} EUR",
-            f"- daily budget: asks at {standing.soft_eur:g} EUR, stops at {standing.hard_eur:g} EUR",
-            f"- open questions: {len(pending)}",
+            _("level: {level}", level=self._level),
+            _("folders: {folders}", folders=folders),
+            _("model: {model} through {provider}", model=_code(model), provider=_code(provider)),
+            _("spent today: {spent} EUR", spent=f"{standing.spent_eur:.4f}"),
+            _("daily budget: asks at {soft} EUR, stops at {hard} EUR", soft=soft, hard=hard),
+            _("open questions: {n}", n=len(pending)),
         ]
         if self._last is not None:
-            steps = len(self._last.steps)
-            counted = "1 step" if steps == 1 else f"{steps} steps"
-            lines.append(f"- last turn: {self._last.outcome}, {counted}, trace `{self._last.id}`")
-        return "\n".join(lines)
+            lines.append(_last_line(self._last))
+        return "\n".join(f"- {line}" for line in lines)
 
     def _answering(self) -> tuple[str, str]:
         """Return model and provider of the last answer in this session, before the first those that are set."""
@@ -166,7 +195,7 @@ class SessionDesk:
         words = rest.split()
         named = [word for word in words if word != "--force"]
         if len(named) > 1:
-            raise UsageError("give one trace: /undo TRACE, with --force to overwrite what was changed since")
+            raise UsageError(N_("give one trace: /undo TRACE, with --force to overwrite what was changed since"))
         if named:
             original = await find_trace(self._agent.log, named[0])
         elif self._changing:
@@ -177,29 +206,31 @@ class SessionDesk:
         if all(line.reverted or line.step.undo_id is None for line in lines):
             self._took_back = True
             self._changing = [trace for trace in self._changing if trace.id != original.id]
-        return "\n".join(map(_undo_line, lines)) or "That trace changed nothing."
+        return "\n".join(map(_undo_line, lines)) or _("That trace changed nothing.")
 
     async def _nothing_here(self) -> str:
         """Say what could be taken back elsewhere: another conversation's work goes only where it is named."""
         if self._took_back:
-            return "Nothing left to take back here; `/undo TRACE` for an older one."
+            return _("Nothing left to take back here; `/undo TRACE` for an older one.")
         last = await last_changing(self._agent.log, self._sender, "/undo")
-        short = str(last.id)[:13]
-        return (
-            f"This conversation has changed nothing yet. The last turn that did was at {_local(last.started_at)}: "
-            f"{_code(first_words(last))} (trace `{short}`); `/undo {short}` takes it back."
+        return _(
+            "This conversation has changed nothing yet. The last turn that did was at {at}: "
+            "{words} (trace `{trace}`); `/undo {trace}` takes it back.",
+            at=_local(last.started_at),
+            words=_code(first_words(last)),
+            trace=str(last.id)[:13],
         )
 
     async def _why(self, wanted: str) -> str:
         if wanted:
             reasons = _reasons(await find_trace(self._agent.log, wanted))
-            return _block("\n\n".join(reasons)) if reasons else "No action was decided in that trace."
+            return _block("\n\n".join(reasons)) if reasons else _("No action was decided in that trace.")
         if self._decided is None:
-            return "No action was decided in this session yet."
+            return _("No action was decided in this session yet.")
         stopped = ""
         if self._last is not None and self._last.outcome == "abandoned":
             here = self._last is self._decided
-            stopped = "The turn was stopped." if here else "The last turn was stopped; this is of the one before."
+            stopped = _("The turn was stopped.") if here else _("The last turn was stopped; this is of the one before.")
         return f"{stopped}\n\n{_block(_reasons(self._decided)[-1])}".lstrip()
 
     async def _trust(self, rest: str) -> str:
@@ -212,10 +243,20 @@ def _reasons(trace: ExecutionTrace) -> list[str]:
     """Return how each action of a trace was decided and how it ended."""
     answers = {approval.request_id: approval for approval in trace.approvals}
     return [
-        f"{explain(step.decision)}\nthen: {_ending(step, answers.get(step.approval_id) if step.approval_id else None)}"
+        f"{explain(step.decision)}\n{_ending(step, answers.get(step.approval_id) if step.approval_id else None)}"
         for step in trace.steps
         if step.decision is not None
     ]
+
+
+def _last_line(trace: ExecutionTrace) -> str:
+    return n_(
+        "last turn: {outcome}, {n} step, trace `{trace}`",
+        "last turn: {outcome}, {n} steps, trace `{trace}`",
+        len(trace.steps),
+        outcome=_OUTCOMES[trace.outcome],
+        trace=str(trace.id),
+    )
 
 
 def _local(at: datetime) -> str:
@@ -224,17 +265,17 @@ def _local(at: datetime) -> str:
 
 def _ending(step: ActionStep, answer: Approval | None) -> str:
     """Return the answer to a step's question, if there was one, and how the step ended."""
-    if answer is not None and answer.verdict == "denied":
-        return "you said no"
-    answered = f"{answer.verdict} by {answer.decided_by}, " if answer else ""
-    return answered + (visible(render(step.error.message)) if step.error else step.state)
+    ending = step.error.message if step.error else _ENDED[step.state]
+    if answer is None:
+        return visible(_("then: {ending}", ending=ending))
+    return visible(render(evolve(_ANSWERED[answer.verdict], params={"who": answer.decided_by, "ending": ending})))
 
 
 def _undo_line(line: UndoLine) -> str:
     """Return what became of one step; what it touched is in the details, each with its own path."""
-    state = "undone" if line.reverted else "not undone"
+    state = _("undone") if line.reverted else _("not undone")
     targets = ", ".join(_code(display_path(effect.target)) for effect in line.step.effects)
-    details = "; ".join(str(detail) for detail in line.details)
+    details = "; ".join(map(render, line.details))
     return f"- {_code(line.step.tool_name)} {targets}: {state}" + (f" ({_code(details)})" if details else "")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from myclaw_core.errors import StoreError
+from myclaw_core.messages import N_
 
 __all__ = ["BlobStore"]
 
@@ -70,7 +71,9 @@ class BlobStore:
             sha, size_bytes = self._copy(file, temporary, durable=durable)
             self._keep(temporary, sha, size_bytes, durable=durable)
         except OSError as error:
-            raise StoreError(f"cannot keep bytes for undo in {self._root}: {error.strerror or error}") from error
+            raise StoreError(
+                N_("cannot keep bytes for undo in {folder}: {reason}", folder=str(self._root), reason=_reason(error))
+            ) from error
         finally:
             with suppress(OSError):
                 temporary.unlink()
@@ -89,7 +92,13 @@ class BlobStore:
         try:
             if libc.syncfs(descriptor) != 0:
                 reason = os.strerror(ctypes.get_errno())
-                raise StoreError(f"cannot make the bytes for undo in {self._root} durable: {reason}")
+                raise StoreError(
+                    N_(
+                        "cannot make the bytes for undo in {folder} durable: {reason}",
+                        folder=str(self._root),
+                        reason=reason,
+                    )
+                )
         finally:
             os.close(descriptor)
 
@@ -114,9 +123,10 @@ class BlobStore:
                     digest.update(chunk)
                     yield chunk
         except OSError as error:
-            raise StoreError(f"the bytes {sha[:12]} kept for undo cannot be read: {error.strerror or error}") from error
+            text = N_("the bytes {sha} kept for undo cannot be read: {reason}", sha=sha[:12], reason=_reason(error))
+            raise StoreError(text) from error
         if digest.hexdigest() != sha:
-            raise StoreError(f"the bytes {sha[:12]} kept for undo are damaged")
+            raise StoreError(N_("the bytes {sha} kept for undo are damaged", sha=sha[:12]))
 
     def check(self, sha: str) -> None:
         """Read a blob through.
@@ -143,13 +153,14 @@ class BlobStore:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise StoreError(f"cannot remove bytes kept for undo: {path}: {error.strerror or error}") from error
+                text = N_("cannot remove bytes kept for undo: {path}: {reason}", path=str(path), reason=_reason(error))
+                raise StoreError(text) from error
             if self._total is not None:
                 self._total -= size_bytes
 
     def _path(self, sha: str) -> Path:
         if not _SHA256.fullmatch(sha):
-            raise StoreError(f"'{sha[:80]}' is not the name of bytes kept for undo")
+            raise StoreError(N_("'{sha}' is not the name of bytes kept for undo", sha=sha[:80]))
         return self._root / sha[:2] / sha[2:]
 
     def _files(self) -> Iterator[Path]:
@@ -190,9 +201,17 @@ class BlobStore:
 
     def _full(self, size_bytes: int) -> StoreError:
         return StoreError(
-            f"the undo store would pass its cap of {self._cap_bytes} bytes with {size_bytes} bytes more; "
-            "older records free their space after their time, or raise the cap"
+            N_(
+                "the undo store would pass its cap of {cap} bytes with {more} bytes more; "
+                "older records free their space after their time, or raise the cap",
+                cap=self._cap_bytes,
+                more=size_bytes,
+            )
         )
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def _sync(folder: Path) -> None:

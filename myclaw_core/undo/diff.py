@@ -12,6 +12,7 @@ from myclaw_core.files.handles import kind_at, open_regular, place_of, status_at
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.steps import PathStep, resolve_plan
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import _, n_, render
 from myclaw_core.runtime.tool import PlannedChange
 
 __all__ = ["HEAD_BYTES", "SHOWN_LINES", "is_binary", "preview"]
@@ -29,7 +30,7 @@ _CONTEXT_LINES = 3
 
 
 def preview(plan: Iterable[PlannedChange], cwd: str, *, limit_lines: int | None = SHOWN_LINES) -> str:
-    """Return the changes of a plan: a unified diff for text, one line for everything else.
+    """Return the changes of a plan in the person's language: a unified diff for text, one line for everything else.
 
     Characters that cannot be seen are written as escapes; a path that cannot be looked at gives one line that says so.
 
@@ -47,7 +48,8 @@ def preview(plan: Iterable[PlannedChange], cwd: str, *, limit_lines: int | None 
         return "\n".join(lines)
     shown = [line if len(line) <= _MAX_LINE_CHARS else line[:_MAX_LINE_CHARS] + " …" for line in lines[:limit_lines]]
     if len(lines) > limit_lines:
-        shown.append(f"… {len(lines) - limit_lines} more lines are not shown")
+        left = len(lines) - limit_lines
+        shown.append(n_("… {n} more line is not shown", "… {n} more lines are not shown", left))
     return "\n".join(shown)
 
 
@@ -61,18 +63,22 @@ def _lines_of(step: PathStep) -> Iterator[str]:
         with os_errors(step.path):
             yield from _change_lines(step)
     except MyclawError as error:
-        yield str(error)
+        yield render(error)
 
 
 def _change_lines(step: PathStep) -> Iterator[str]:
     shown = display_path(step.path)
     if step.action == "folder":
-        yield f"new folder {shown}"
+        yield _("new folder {path}", path=shown)
     elif step.action == "move":
-        yield f"move {display_path(step.source)} to {shown}" + (", replacing it" if os.path.lexists(step.path) else "")
+        source = display_path(step.source)
+        if os.path.lexists(step.path):
+            yield _("move {source} to {path}, replacing it", source=source, path=shown)
+        else:
+            yield _("move {source} to {path}", source=source, path=shown)
         yield from _gone_lines(step.path)
     elif step.action == "delete":
-        yield f"delete {_described(step.path)}"
+        yield _deletion(step.path)
         yield from _gone_lines(step.path)
     else:
         yield from _write_lines(step, shown)
@@ -86,25 +92,35 @@ def _gone_lines(path: str) -> Iterator[str]:
         yield from (f"-{visible(line.removesuffix(chr(10)), keep=chr(9))}" for line in _split(_old(path)[1] or ""))
 
 
-def _described(path: str) -> str:
+def _deletion(path: str) -> str:
     shown = display_path(path)
     with place_of(path) as place:
         status = status_at(place)
         kind = kind_at(place)
         if kind == "link":
-            return f"{shown}, a link to {visible(os.readlink(place[1], dir_fd=place[0]))}"
+            target = visible(os.readlink(place[1], dir_fd=place[0]))
+            return _("delete {path}, a link to {target}", path=shown, target=target)
     if kind == "dir":
-        return f"the folder {shown}"
-    return f"{shown} ({status.st_size} bytes)" if status and kind == "file" else f"{shown} ({kind})"
+        return _("delete the folder {path}", path=shown)
+    if status and kind == "file":
+        return _("delete {path} ({size} bytes)", path=shown, size=status.st_size)
+    return (
+        _("delete {path}, a special file", path=shown) if status else _("delete {path}, which is not there", path=shown)
+    )
 
 
 def _write_lines(step: PathStep, shown: str) -> Iterator[str]:
     old_bytes, old = _old(step.path)
     new = _text(step.content)
     if new is None or (old_bytes is not None and old is None):
-        yield f"write {shown}: {old_bytes or 0} → {len(step.content)} bytes, not shown (binary or very long)"
+        yield _(
+            "write {path}: {old} → {new} bytes, not shown (binary or very long)",
+            path=shown,
+            old=old_bytes or 0,
+            new=len(step.content),
+        )
     elif new == old:
-        yield f"{shown} keeps its text"
+        yield _("{path} keeps its text", path=shown)
     else:
         yield f"--- {'/dev/null' if old is None else shown}"
         yield f"+++ {shown}"
@@ -144,7 +160,7 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
     for line in lines:
         yield visible(line.removesuffix("\n"), keep="\t")
         if not line.endswith("\n") and not line.startswith("@@"):
-            yield "\\ no newline at the end of the file"
+            yield "\\ " + _("no newline at the end of the file")
 
 
 def _one_hunk(old: list[str], new: list[str]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from myclaw_core.files.handles import kind_at, open_regular, place_of, status_at
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.states import ABSENT, state_at
 from myclaw_core.files.steps import PathStep, resolve_plan
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import PlannedChange
 from myclaw_core.types.text import Text
 from myclaw_core.undo.blobs import BlobStore
@@ -73,7 +74,7 @@ class UndoJournal:
         """
         steps = resolve_plan(plan, cwd)
         if len(steps) > MAX_PATHS:
-            return Text("it changes {n} paths; at most {max} can be undone", {"n": len(steps), "max": MAX_PATHS})
+            return N_("it changes {n} paths; at most {max} can be undone", n=len(steps), max=MAX_PATHS)
         kept_bytes = 0
         for step in steps:
             found = self._obstacle(step)
@@ -81,7 +82,7 @@ class UndoJournal:
                 return found
             kept_bytes += found
         if kept_bytes > self._blobs.free_bytes:
-            return Text("what was there before takes {n} bytes, more than undo can keep", {"n": kept_bytes})
+            return N_("what was there before takes {n} bytes, more than undo can keep", n=kept_bytes)
         return None
 
     def record(
@@ -108,7 +109,7 @@ class UndoJournal:
     def snapshot_obstacle(self, root: str) -> Text | None:
         """Return why whatever happens in the folder `root` could not be undone, or `None`: a look at names only."""
         if not self._storable(root):
-            return Text("{path} is a name that a record cannot hold", {"path": display_path(root)})
+            return _unstorable(root)
         return self._snapshots.obstacle(root)
 
     def record_snapshot(
@@ -145,13 +146,13 @@ class UndoJournal:
             Whether the step is now undone, with one line on each path that was restored or is in the way.
         """
         if record.reverted_at is not None:
-            return Reverted(reverted=True, details=(Text("it was undone before"),))
+            return Reverted(reverted=True, details=(N_("it was undone before"),))
         if record.handler == SNAPSHOT:
             data = record.data
             return restore_snapshot(self._snapshots, data["root"], data["before"], data.get("after"), force=force)
         if record.handler == _PATHS:
             return revert_changes(record.changes, self._blobs, force=force)
-        text = Text("this version does not know how to undo it ({handler})", {"handler": record.handler})
+        text = N_("this version does not know how to undo it ({handler})", handler=record.handler)
         return Reverted(reverted=False, details=(text,))
 
     def _made(
@@ -173,7 +174,7 @@ class UndoJournal:
         """Return why one step could not be undone, or the bytes to keep for it."""
         for path in filter(None, (step.path, step.source)):
             if not self._storable(path):
-                return Text("{path} is a name that a record cannot hold", {"path": display_path(path)})
+                return _unstorable(path)
         try:
             if step.source:
                 found = self._look(step.source, keeps=False, deletes=False)
@@ -183,27 +184,27 @@ class UndoJournal:
         except (FileNotFoundError, NotADirectoryError):
             return 0
         except OSError as error:
-            return Text("{reason}", {"reason": reason_of(error, step.path)})
+            return reason_of(error, step.path)
         except MyclawError as error:
-            return Text("{reason}", {"reason": str(error)})
+            return error.text
 
     def _look(self, path: str, *, keeps: bool, deletes: bool) -> Text | int:
-        name = {"path": display_path(path)}
+        shown = display_path(path)
         with place_of(path) as place:
             status = status_at(place)
             kind = kind_at(place)
             if status is None or kind == "absent":
                 return 0
             if kind == "special":
-                return Text("{path} is a special file (device, pipe or socket)", name)
+                return N_("{path} is a special file (device, pipe or socket)", path=shown)
             if kind == "link" and not self._storable(os.readlink(place[1], dir_fd=place[0])):
-                return Text("the link {path} points to text that a record cannot hold", name)
+                return N_("the link {path} points to text that a record cannot hold", path=shown)
             if deletes and status.st_uid != os.geteuid():
-                return Text("{path} belongs to another user", name)
+                return N_("{path} belongs to another user", path=shown)
             if kind != "file" or not keeps:
                 return 0
             if status.st_nlink > 1:
-                return Text("{path} has another name elsewhere (hard link)", name)
+                return N_("{path} has another name elsewhere (hard link)", path=shown)
             os.close(open_regular(place))
             return status.st_size
 
@@ -217,7 +218,7 @@ class UndoJournal:
             with os_errors(step.source):
                 after = state_at(step.source)
             if after.kind == "absent":
-                raise ToolFailure(f"there is no {display_path(step.source)}")
+                raise ToolFailure(N_("there is no {path}", path=display_path(step.source)))
             return PathChange(path=step.path, before=before, after=after, moved_from=step.source)
         return PathChange(path=step.path, before=before, after=_after(step, before))
 
@@ -238,6 +239,10 @@ def planned_states(record: UndoRecord) -> Mapping[str, PathState]:
     """Return the state in which each path of a record must still be when the action runs."""
     states = {change.path: change.before for change in record.changes}
     return states | {change.moved_from: change.after for change in record.changes if change.moved_from}
+
+
+def _unstorable(path: str) -> Text:
+    return N_("{path} is a name that a record cannot hold", path=display_path(path))
 
 
 def _after(step: PathStep, before: PathState) -> PathState:

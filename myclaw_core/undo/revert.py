@@ -26,6 +26,7 @@ from myclaw_core.files.handles import (
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.states import state_at
 from myclaw_core.files.steps import missing_parents
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.types import PathChange, PathState
@@ -73,8 +74,8 @@ def _restore_all(todo: Sequence[PathChange], blobs: BlobStore) -> Reverted:
             details.append(_restore(change, blobs))
         except MyclawError as error:
             whole = False
-            details.append(Text("not restored: {reason}", {"reason": str(error)}))
-    return Reverted(reverted=whole, details=tuple(details) or (Text("nothing had to be changed"),))
+            details.append(N_("not restored: {reason}", reason=error.text))
+    return Reverted(reverted=whole, details=tuple(details) or (N_("nothing had to be changed"),))
 
 
 def _look(change: PathChange, restoring: frozenset[str], blobs: BlobStore) -> str | Text:
@@ -86,9 +87,9 @@ def _look(change: PathChange, restoring: frozenset[str], blobs: BlobStore) -> st
             if answer == "restore":
                 _check_restorable(change, restoring, blobs)
     except MyclawError as error:
-        return Text("{reason}", {"reason": str(error)})
+        return error.text
     if answer == "changed":
-        return Text("{path} changed since; it is left as it is", {"path": display_path(change.path)})
+        return N_("{path} changed since; it is left as it is", path=display_path(change.path))
     return answer
 
 
@@ -119,21 +120,21 @@ def _check_restorable(change: PathChange, restoring: frozenset[str], blobs: Blob
             with open_folder(parent):
                 pass
         except FileNotFoundError:
-            raise ToolFailure(f"{display_path(path)} has no folder to go back to; it was removed since") from None
+            text = N_("{path} has no folder to go back to; it was removed since", path=display_path(path))
+            raise ToolFailure(text) from None
 
 
 def _restore(change: PathChange, blobs: BlobStore) -> Text:
     """Restore one change and return the line on it; unforced undo has looked already."""
-    name = {"path": display_path(change.path)}
+    shown = display_path(change.moved_from or change.path)
     with os_errors(change.path):
         if change.moved_from:
             _move_back(change)
-            name = {"path": display_path(change.moved_from)}
         elif change.before.kind == "absent":
-            return _take_away(change.path, name)
+            return _take_away(change.path)
         if change.before.kind != "absent":
             _put(change.path, change.before, blobs)
-    return Text("restored {path}", name)
+    return N_("restored {path}", path=shown)
 
 
 def _move_back(change: PathChange) -> None:
@@ -142,10 +143,16 @@ def _move_back(change: PathChange) -> None:
         if kind_at(source) == "absent":
             rename(place, source)
         elif kind_at(place) != "absent":
-            raise ToolFailure(f"{display_path(change.moved_from)} exists again; {display_path(change.path)} stays")
+            text = N_(
+                "{path} exists again; {moved} stays",
+                path=display_path(change.moved_from),
+                moved=display_path(change.path),
+            )
+            raise ToolFailure(text)
 
 
-def _take_away(path: str, name: dict[str, str]) -> Text:
+def _take_away(path: str) -> Text:
+    shown = display_path(path)
     try:
         with place_of(path) as place:
             if kind_at(place) != "absent":
@@ -153,8 +160,8 @@ def _take_away(path: str, name: dict[str, str]) -> Text:
     except OSError as error:
         if error.errno != errno.ENOTEMPTY:
             raise
-        return Text("kept the folder {path}: it holds other files now", dict(name))
-    return Text("removed {path}", dict(name))
+        return N_("kept the folder {path}: it holds other files now", path=shown)
+    return N_("removed {path}", path=shown)
 
 
 def _put(path: str, state: PathState, blobs: BlobStore) -> None:
@@ -162,7 +169,7 @@ def _put(path: str, state: PathState, blobs: BlobStore) -> None:
     with place_of(path) as place:
         now = kind_at(place)
         if now == "dir" and state.kind != "dir":
-            raise ToolFailure(f"a folder is now at {display_path(path)}; move it away and undo again")
+            raise ToolFailure(N_("a folder is now at {path}; move it away and undo again", path=display_path(path)))
         put: Callable[[Place, PathState, BlobStore], None] = {"file": _put_file, "link": _put_link, "dir": _put_folder}[
             state.kind
         ]
