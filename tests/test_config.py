@@ -121,7 +121,7 @@ wall_s = nan
         ("[budget]\nsoft_eur = 9\nhard_eur = 5\n", "3: [budget] hard_eur must not be below soft_eur (9)"),
         ("[trust]\ntool_success = 0.4\n", "1: the weights in [trust] must sum to 1, not 1.1"),
         ("[trust]\ntool_success = 1.5\n", "2: [trust] tool_success must be at most 1"),
-        ("[budget.prices.m]\nin = 1\n", "1: [budget.prices] cached and out missing"),
+        ("[budget.prices.m]\nin = 1\n", "1: [budget.prices] missing: cached, out"),
         ('[budget.prices."m"]\nin=1\ncached=1\nout=inf\n', "4: [budget.prices.m] out must be a finite number"),
         ("[budget]\nprices = 3\n", "2: [budget] must be a table, written as [budget.prices]"),
         ('[agent]\nlanguage = """\n\n"""\nx = 1\n', "5: [agent] unknown key 'x'; known: language"),

@@ -1,117 +1,28 @@
-"""Hooks are called contained and bounded; each hook has its own test."""
+"""Each hook of the dispatcher has its own test: who is asked, what counts, and what is left out."""
 
 import asyncio
-import gc
 import math
-import signal
-import threading
 import types
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve
+from hook_bench import ACTION, ASK, CLOCK, DENY, EVENT, STEP, THRESHOLD, TOOL, TRACE, TRACE_ID, bench, host, raising
 from hypothesis import given
 from hypothesis import strategies as st
 
 from myclaw_core import hookimpl
-from myclaw_core.clock import SystemClock
 from myclaw_core.config import ConfigKey, ConfigSchema
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import UnavailableError
-from myclaw_core.events.types import PluginFault, UnknownEvent
 from myclaw_core.host import Host
-from myclaw_core.paths import Home
+from myclaw_core.messages import N_
 from myclaw_core.plugins import PluginReport, PluginSet
 from myclaw_core.policy.types import Finding
-from myclaw_core.runtime.tool import EffectSpec, Tool
-from myclaw_core.runtime.types import ActionStep, ExecutionTrace, ToolResult
-from myclaw_core.testing import FakeClock
+from myclaw_core.runtime.tool import EffectSpec
 from myclaw_core.trust.types import SignalContext
 from myclaw_core.types.action import PlannedAction
-from myclaw_core.types.text import Text
-from myclaw_core.types.trust import TrustThreshold
-
-CLOCK = FakeClock()
-TRACE_ID = UUID(int=7)
-TRACE = ExecutionTrace(
-    id=TRACE_ID, session_id="s", channel="cli", sender="cli:me", autonomy="supervised", started_at=CLOCK.now()
-)
-ACTION = PlannedAction.from_tool_call(
-    tool_name="fs_list",
-    args={},
-    args_preview={},
-    effects=(),
-    sender="cli:me",
-    trace_id=TRACE_ID,
-    session_id="s",
-    autonomy="supervised",
-    planned_at=CLOCK.now(),
-)
-STEP = ActionStep(
-    index=0,
-    tool_name="fs_list",
-    args={},
-    args_digest="",
-    actor="fs_list",
-    actor_version="1",
-    model="m",
-    state="done",
-    kind="fs_read",
-    effect_class="pure",
-    effects=(),
-    started_at=CLOCK.now(),
-)
-EVENT = UnknownEvent(type="x", data={}, trace_id=TRACE_ID)
-TOOL = Tool(
-    name="look",
-    description="Look.",
-    schema={"type": "object"},
-    effects=(),
-    run=lambda _args, _context: ToolResult(text=""),
-)
-DENY = Finding(verdict="deny", text=Text("no"))
-ASK = Finding(verdict="approve_required", text=Text("sure?"))
-THRESHOLD = TrustThreshold(effect_class="invoke", risk_band="low", min_score=0.6, min_samples=3)
-
-
-@frozen
-class Bench:
-    """A dispatcher over plain plugins, and the faults it told of."""
-
-    dispatcher: Dispatcher
-    faults: list[PluginFault]
-
-    def told(self) -> list[tuple[str, str]]:
-        return [(fault.plugin, fault.hook) for fault in self.faults]
-
-
-def bench(limit_s: float = 5.0, **plugins: Mapping[str, Callable[..., Any]]) -> Bench:
-    """Return a dispatcher over plugins given as hook name → function."""
-    modules = {}
-    for name, hooks in plugins.items():
-        modules[name] = types.ModuleType(name)
-        for hook, function in hooks.items():
-            setattr(modules[name], hook, hookimpl(function))
-    faults: list[PluginFault] = []
-    loaded = PluginSet.of(modules, version="3")
-    assert {report.state for report in loaded.reports} <= {"on"}
-    return Bench(Dispatcher(loaded, SystemClock(), faults.append, limit_s, host_for=host), faults)
-
-
-def host(plugin: str) -> Host:
-    return Host(
-        plugin=plugin, config={"of": plugin}, home=Home.at(Path("/nowhere")), clock=CLOCK, emit=lambda _line: None
-    )
-
-
-def raising(error: BaseException) -> Callable[[], Any]:
-    def hook() -> Any:
-        raise error
-
-    return hook
 
 
 class FakeModel:
@@ -210,7 +121,7 @@ def test_hook_myclaw_store() -> None:
     assert made.dispatcher.store("events", "one") is store
     for kind, plugin, expected in (
         ("trust", "one", "the plugin one does not keep that"),
-        ("events", "two", "the plugin two failed: it raised OSError: disk"),
+        ("events", "two", "the plugin two failed: raised OSError: disk"),
         ("events", "three", "a store without open"),
         ("events", "sqlite", "the plugin sqlite is not installed: install the distribution myclaw-sqlite"),
     ):
@@ -226,8 +137,8 @@ def test_a_slot_filled_by_a_plugin_that_failed_says_why() -> None:
         name="sqlite",
         distribution="myclaw-sqlite",
         state="failed",
-        error="raised ValueError: x",
-        hint="install it again",
+        error=N_("raised {error}", error="ValueError: x"),
+        hint=N_("install it again"),
     )
     dispatcher = Dispatcher(evolve(loaded, reports=(report,)), CLOCK, lambda _fault: None, host_for=host)
 
@@ -357,96 +268,6 @@ async def test_hook_myclaw_check() -> None:
     assert made.faults == []
 
 
-async def _hang() -> Finding | None:
-    await asyncio.Event().wait()
-    return None
-
-
-async def _hang_on() -> Finding | None:
-    while True:
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            continue
-
-
-async def _swallow() -> Finding | None:
-    try:
-        await asyncio.Event().wait()
-    except BaseException:
-        return None
-    return None
-
-
-async def _block() -> Finding | None:
-    while True:
-        pass
-
-
-async def _exit() -> Finding | None:
-    await asyncio.sleep(0)
-    raise SystemExit(3)
-
-
-async def _cancel() -> Finding | None:
-    raise asyncio.CancelledError
-
-
-def _spin() -> Finding | None:
-    while True:
-        try:
-            while True:
-                pass
-        except Exception:
-            continue
-
-
-@pytest.mark.parametrize(
-    "hook",
-    [
-        raising(ValueError("x")),
-        raising(SystemExit(1)),
-        raising(KeyboardInterrupt()),
-        raising(StopIteration()),
-        raising(asyncio.CancelledError()),
-        raising(GeneratorExit()),
-        lambda: True,
-        lambda: "allow",
-        lambda: Finding(verdict="allow", text=Text("fine")),  # type: ignore[arg-type]
-        lambda: Finding(verdict="deny", text="no"),  # type: ignore[arg-type]
-        lambda: Finding(verdict="deny", text=Text("{a.b}", {"a": 1})),
-        _hang,
-        _hang_on,
-        _swallow,
-        _block,
-        _exit,
-        _cancel,
-        _spin,
-        lambda: [_hang],
-    ],
-)
-async def test_a_gate_that_does_not_answer_properly_denies_and_is_named(hook: Callable[..., Any]) -> None:
-    """Also one that hangs, exits or swallows its cancellation; nothing of it stays behind."""
-    made = bench(0.05, a={"myclaw_check": hook}, b={"myclaw_check": lambda: ASK})
-
-    findings = await made.dispatcher.check(ACTION, TRACE)
-
-    assert [(one.verdict, one.source) for one in findings] == [("deny", "a"), ("approve_required", "b")]
-    assert str(findings[0].text).startswith("the plugin a could not check this: ")
-    assert [(fault.plugin, fault.hook, fault.trace_id) for fault in made.faults] == [("a", "myclaw_check", TRACE_ID)]
-    assert len(asyncio.all_tasks()) == 1
-    gc.collect()
-
-
-async def test_a_gate_without_suspension_does_not_suspend_the_caller() -> None:
-    made = bench(a={"myclaw_check": lambda: ASK})
-
-    with pytest.raises(StopIteration) as stop:
-        made.dispatcher.check(ACTION, TRACE).send(None)
-
-    assert stop.value.value == (evolve(ASK, source="a"),)
-
-
 @given(st.lists(st.sampled_from(["none", "ask", "deny", "raise"]), max_size=4))
 def test_findings_are_at_least_as_strict_as_every_single_gate(kinds: list[str]) -> None:
     """Adding a plugin never loosens."""
@@ -491,62 +312,6 @@ async def test_a_fault_event_that_is_handed_on_does_not_go_round_for_ever() -> N
     assert len(waiting) == 2
 
 
-# What passes through, and what does not leak.
-
-
-async def test_cancelling_the_calling_task_ends_a_hook_that_swallows_it() -> None:
-    for hook in (_hang, _swallow):
-        made = bench(a={"myclaw_check": hook})
-        task = asyncio.ensure_future(made.dispatcher.check(ACTION, TRACE))
-        await asyncio.sleep(0)
-        task.cancel()
-
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert made.faults == []
-
-
-def test_ctrl_c_of_the_person_passes_through_a_plain_hook() -> None:
-    made = bench(a={"myclaw_threshold": lambda: signal.raise_signal(signal.SIGINT)})
-
-    with pytest.raises(KeyboardInterrupt):
-        made.dispatcher.threshold("invoke", "reversible", "~")
-    assert made.faults == []
-
-
-def test_ctrl_c_of_the_person_during_an_asynchronous_hook_cancels_the_run() -> None:
-    async def pressed() -> None:
-        signal.raise_signal(signal.SIGINT)
-        await asyncio.Event().wait()
-
-    made = bench(a={"myclaw_event": pressed})
-
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(made.dispatcher.event(EVENT))
-    assert made.faults == []
-
-
-async def test_an_injected_clock_ends_an_asynchronous_hook() -> None:
-    class Impatient(FakeClock):
-        def timeout(self, seconds: float) -> Any:
-            return asyncio.timeout(0)
-
-    module = types.ModuleType("a")
-    module.myclaw_check = hookimpl(_hang)  # type: ignore[attr-defined]
-    dispatcher = Dispatcher(PluginSet.of({"a": module}), Impatient(), lambda _fault: None, 600.0, host_for=host)
-
-    assert [one.verdict for one in await dispatcher.check(ACTION, TRACE)] == ["deny"]
-
-
-def test_an_asynchronous_function_on_a_plain_hook_is_a_fault_and_leaks_no_coroutine() -> None:
-    """A coroutine that is never awaited would be a warning, and warnings are errors here."""
-    made = bench(a={"myclaw_tools": _hang}, b={"myclaw_tools": lambda: [TOOL]})
-
-    assert set(made.dispatcher.tools()) == {"look"}
-    assert "asynchronous" in made.faults[0].detail
-    gc.collect()
-
-
 async def test_asynchronous_functions_work_on_every_asynchronous_hook() -> None:
     called: list[str] = []
 
@@ -580,33 +345,6 @@ def _future(value: Any) -> asyncio.Future[Any]:
     future = asyncio.get_running_loop().create_future()
     future.set_result(value)
     return future
-
-
-def test_outside_of_the_main_thread_hooks_are_contained_too() -> None:
-    made = bench(a={"myclaw_threshold": raising(KeyboardInterrupt())}, b={"myclaw_threshold": lambda: THRESHOLD})
-    answers: list[Any] = []
-    thread = threading.Thread(target=lambda: answers.append(made.dispatcher.threshold("invoke", "reversible", "~")))
-
-    thread.start()
-    thread.join()
-
-    assert answers == [THRESHOLD]
-    assert made.told() == [("a", "myclaw_threshold")]
-
-
-async def test_our_own_plugins_run_without_a_timer_and_are_contained_all_the_same() -> None:
-    outside = signal.getsignal(signal.SIGALRM)
-    timed: list[bool] = []
-
-    def look(action: object) -> None:
-        timed.append(signal.getsignal(signal.SIGALRM) is not outside)
-
-    tools = bench(files={"myclaw_check": look}, stranger={"myclaw_check": look})
-    assert await tools.dispatcher.check(ACTION, TRACE) == ()
-    assert timed == [False, True]
-
-    broken = bench(files={"myclaw_check": raising(SystemExit(3))})
-    assert [finding.verdict for finding in await broken.dispatcher.check(ACTION, TRACE)] == ["deny"]
 
 
 def test_implementations_are_called_in_the_order_of_the_plugins_whatever_they_wish() -> None:

@@ -77,9 +77,9 @@ def test_a_plugin_that_fails_at_import_is_named_and_the_others_live(
 
     report = state_of("files", plugins)
     assert report.state == "failed"
-    assert report.error.startswith(error)
-    assert "\n" not in report.error
-    assert "myclaw-files" in report.hint
+    assert str(report.error).startswith(error)
+    assert "\n" not in str(report.error)
+    assert "myclaw-files" in str(report.hint)
     assert others_live(plugins, "files")
     assert "files" in plugins.idle
 
@@ -103,7 +103,7 @@ def test_a_plugin_whose_hooks_do_not_fit_is_refused_whole(install: Install, body
     plugins = load_plugins(environ={})
 
     assert state_of("files", plugins).state == "failed"
-    assert state_of("files", plugins).error.startswith(error)
+    assert str(state_of("files", plugins).error).startswith(error)
     assert not plugins.manager.has_plugin("files")
     assert others_live(plugins, "files")
 
@@ -114,7 +114,7 @@ def test_a_plugin_whose_hooks_do_not_fit_is_refused_whole(install: Install, body
     [
         (None, "its package fake_myclaw_files has no plugin.toml"),
         ("name = ", "its plugin.toml cannot be read"),
-        ("summary = 'x'", "its plugin.toml lacks name and hooks"),
+        ("summary = 'x'", "its plugin.toml lacks name, hooks"),
         (GOOD.replace("files", "other"), "its plugin.toml does not name it 'files'"),
         (GOOD.replace("[]", "3"), "its plugin.toml must hold hooks as a list of texts"),
         (GOOD + 'tools = ["\\u001b[2J"]', "its plugin.toml must hold tools as a list of texts"),
@@ -131,7 +131,7 @@ def test_a_plugin_with_a_bad_manifest_fails_without_being_imported(
     plugins = load_plugins(environ={})
 
     assert state_of("files", plugins).state == "failed"
-    assert state_of("files", plugins).error.startswith(error)
+    assert str(state_of("files", plugins).error).startswith(error)
     assert state_of("files", plugins).hint
     assert "fake_myclaw_files.plugin" not in sys.modules
 
@@ -157,7 +157,7 @@ def test_a_plugin_of_somebody_else_is_listed_as_new_and_not_imported(install: In
 
     report = state_of("weather", plugins)
     assert (report.state, report.version, report.hooks) == ("new", "1.2", ("myclaw_config",))
-    assert "not yet enabled" in report.hint
+    assert "not yet enabled" in str(report.hint)
     assert "fake_myclaw_weather" not in sys.modules
     assert "weather" not in {one.name for one in plugins.active}
     assert "weather" in plugins.idle
@@ -172,7 +172,7 @@ def test_naming_a_strange_plugin_in_the_environment_does_not_enable_it(install: 
 def test_a_name_almost_like_a_known_one_gets_a_warning(install: Install) -> None:
     install("fi1es", "helpful-files")
 
-    assert "almost 'files'" in state_of("fi1es", load_plugins(environ={"MYCLAW_PLUGINS": "fi1es"})).hint
+    assert "almost 'files'" in str(state_of("fi1es", load_plugins(environ={"MYCLAW_PLUGINS": "fi1es"})).hint)
 
 
 @pytest.mark.usefixtures("calm")
@@ -185,8 +185,8 @@ def test_two_distributions_with_one_name_are_both_refused_and_named(install: Ins
 
     reports = [report for report in plugins.reports if report.name == "files"]
     assert [report.state for report in reports] == ["failed", "failed"]
-    assert all("aaa-files and myclaw-files" in report.error for report in reports)
-    assert all(report.hint == "uninstall aaa-files" for report in reports)
+    assert all("aaa-files, myclaw-files" in str(report.error) for report in reports)
+    assert {str(report.hint) for report in reports} == {"uninstall aaa-files"}
     assert not {"fake_myclaw_files.plugin", "fake_aaa_files.plugin"} & set(sys.modules)
     assert others_live(plugins, "files")
 
@@ -199,7 +199,7 @@ def test_a_strange_distribution_cannot_claim_a_first_party_name(install: Install
 
     assert enabled == []
     assert reports[0].state == "failed"
-    assert reports[0].error == "aaa-files claims a name that belongs to myclaw-files"
+    assert str(reports[0].error) == "aaa-files claims a name that belongs to myclaw-files"
 
 
 @pytest.mark.usefixtures("calm")
@@ -209,7 +209,7 @@ def test_a_disabled_plugin_is_off_and_not_imported(install: Install) -> None:
     plugins = load_plugins({"files"}, environ={})
 
     assert state_of("files", plugins).state == "off"
-    assert "disabled" in state_of("files", plugins).hint
+    assert "disabled" in str(state_of("files", plugins).hint)
 
 
 @pytest.mark.usefixtures("calm")
@@ -231,7 +231,7 @@ def test_a_name_in_the_configuration_that_nobody_offers_is_reported_with_the_nea
 
     report = next(one for one in reports if one.name == "terminl")
     assert report.state == "missing"
-    assert "'terminal'" in report.hint
+    assert "'terminal'" in str(report.hint)
 
 
 def test_first_party_plugins_that_are_not_installed_are_reported_missing() -> None:
@@ -240,7 +240,7 @@ def test_first_party_plugins_that_are_not_installed_are_reported_missing() -> No
     assert [(one.name, one.distribution, one.state) for one in reports] == [
         (name, distribution, "missing") for name, distribution in FIRST_PARTY.items()
     ]
-    assert all(one.hint == f"install the distribution {one.distribution}" for one in reports)
+    assert all(str(one.hint) == f"install the distribution {one.distribution}" for one in reports)
 
 
 def test_broken_metadata_of_any_distribution_does_not_stop_the_search(tmp_path: Path, install: Install) -> None:

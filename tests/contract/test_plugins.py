@@ -68,7 +68,7 @@ def test_a_plugin_loads_alone_with_exactly_the_hooks_it_declares(name: str) -> N
 
     report = next(one for one in plugins.reports if one.name == name)
     manifest = toml(ROOT / "plugins" / name / "src" / f"myclaw_{name}" / "plugin.toml")
-    assert (report.state, report.error) == ("on", "")
+    assert (report.state, report.error) == ("on", None)
     assert report.version == version(FIRST_PARTY[name])
     assert report.hooks == tuple(sorted(manifest["hooks"])) != ()
     assert [one.name for one in plugins.active] == [name]
