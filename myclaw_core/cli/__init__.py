@@ -14,13 +14,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: The arguments without the program's name; those of the process by default.
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments[:1] == ["--version"]:
-        from myclaw_core import __version__
+    from myclaw_core.cli.run import run
 
-        sys.stdout.write(f"myclaw {__version__}\n")
-        return 0
-    from myclaw_core.cli.parser import parse
-    from myclaw_core.cli.run import run_command
-
-    return run_command(parse(arguments))
+    return run(list(sys.argv[1:] if argv is None else argv))

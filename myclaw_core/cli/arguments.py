@@ -1,20 +1,48 @@
-"""An argument parser whose errors name what was typed wrong, not what the parser stumbled over afterwards."""
+"""An argument parser that speaks the person's language and whose errors name what was typed wrong."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
-__all__ = ["Parser"]
+from myclaw_core.messages import _
 
-_UNRECOGNIZED = "unrecognized arguments: "
+if TYPE_CHECKING:  # what argparse says, marked for the catalogues
+    _("usage: ")
+    _("positional arguments")
+    _("options")
+    _("show this help message and exit")
+    _("%(prog)s: error: %(message)s\n")
+    _("argument %(argument_name)s: %(message)s")
+    _("unrecognized arguments: %s")
+    _("the following arguments are required: %s")
+    _("invalid choice: %(value)r (choose from %(choices)s)")
+    _("ambiguous option: %(option)s could match %(matches)s")
+    _("ignored explicit argument %r")
+    _("expected one argument")
+
+__all__ = ["VERB", "Parser"]
+
+VERB = "VERB"
+"""How help names the second word of a command."""
+
+argparse._ = _  # type: ignore[attr-defined] # the name under which argparse looks its words up
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that is made like any other."""
 
     _given: Sequence[str] = ()
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the parsed arguments; what is left over is an error."""
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown and unknown[0].startswith("-"):
+            super().error(self._unknown(unknown[0]))
+        if unknown:
+            super().error(_("unrecognized arguments: %s") % " ".join(unknown))
+        return parsed
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Remember the arguments for the errors."""
@@ -23,25 +51,25 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with 2."""
-        unknown = self._unknown_option(message)
-        verbs = self._verbs()
-        if unknown:
-            message = f"unknown option {unknown}{_near(unknown, self._option_string_actions)}"
-        elif verbs and message.endswith("required: VERB"):
-            message = f"say what to do: {', '.join(verbs)}"
+        if option := self._unknown_option():
+            message = self._unknown(option)
+        elif message == _("the following arguments are required: %s") % VERB:
+            message = _("say what to do: {verbs}", verbs=", ".join(self._verbs()))
         super().error(message)
 
-    def _unknown_option(self, message: str) -> str:
+    def _unknown_option(self) -> str:
         """Return the first option before a command that is none: what follows it is misread."""
-        if message.startswith(_UNRECOGNIZED):
-            first = message.removeprefix(_UNRECOGNIZED).split()[0]
-            return first if first.startswith("-") else ""
         for word in self._given:
             if word == "--" or word in self._verbs():
                 break
             if word.startswith("--") and not self._knows(word.partition("=")[0]):
                 return word
         return ""
+
+    def _unknown(self, option: str) -> str:
+        if near := _nearest(option, self._option_string_actions):
+            return _("unknown option {option}; the nearest known is {near}", option=option, near=near)
+        return _("unknown option {option}", option=option)
 
     def _knows(self, option: str) -> bool:
         return any(known.startswith(option) for known in self._option_string_actions)
@@ -53,8 +81,7 @@ class Parser(argparse.ArgumentParser):
         return ()
 
 
-def _near(unknown: str, known: Any) -> str:
+def _nearest(unknown: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(unknown.partition("=")[0], list(known), n=1)
-    return f"; the nearest known is {close[0]}" if close else ""
+    return next(iter(get_close_matches(unknown.partition("=")[0], list(known), n=1)), "")

@@ -5,19 +5,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.looking import tell_broken
 from myclaw_core.errors import MyclawError, UsageError
+from myclaw_core.messages import N_, _, render
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
     from myclaw_core.clock import Clock
+    from myclaw_core.events.export import ExportReport
     from myclaw_core.events.log import EventLog
     from myclaw_core.events.store import Head
     from myclaw_core.events.types import Event
+    from myclaw_core.events.verify import VerifyReport
+    from myclaw_core.trust.audit import TrustReport
+    from myclaw_core.types.text import Text
 
 __all__ = ["run"]
 
@@ -42,12 +47,12 @@ def run(args: argparse.Namespace) -> int:
 async def _list(args: argparse.Namespace) -> int:
     from myclaw_core.events.listing import trace_lines, trace_table
 
-    async with _log() as (log, _):
+    async with _log() as (log, _clock):
         lines = await trace_lines(log, args.count)
     if args.json:
         print(json.dumps([line.json() for line in lines], ensure_ascii=False, indent=2))
     else:
-        print(trace_table(lines) if lines else "Nothing is recorded yet.")
+        print(trace_table(lines) if lines else _("Nothing is recorded yet."))
     return 0
 
 
@@ -64,24 +69,24 @@ async def _tail(args: argparse.Namespace) -> int:
             await clock.sleep(POLL_S)
 
 
-async def _read(log: EventLog, head: Head) -> tuple[Event | None, str]:
+async def _read(log: EventLog, head: Head) -> tuple[Event | None, MyclawError | None]:
     """Return an event and what is wrong with it: the end of a damaged log is what a person looks at first."""
     try:
-        return await log.event(head), ""
+        return await log.event(head), None
     except MyclawError as error:
-        return None, str(error)
+        return None, error
 
 
-def _print(head: Head, event: Event | None, problem: str = "", *, as_json: bool) -> None:
+def _print(head: Head, event: Event | None, problem: MyclawError | None = None, *, as_json: bool) -> None:
     from myclaw_core import codec
     from myclaw_core.events.narrative import event_lines
 
     if as_json:
         body = None if event is None else codec.unstructure(event)
         shown: dict[str, Any] = {"seq": head.seq, "at": head.at, "type": head.type, "event": body}
-        print(json.dumps(shown | ({"error": problem} if problem else {}), ensure_ascii=False), flush=True)
+        print(json.dumps(shown | ({"error": str(problem)} if problem else {}), ensure_ascii=False), flush=True)
     elif problem:
-        print(f"{head.seq:>6}  {problem}", flush=True)
+        print(f"{head.seq:>6}  {render(problem)}", flush=True)
     else:
         print("\n".join(event_lines(head, event)), flush=True)
 
@@ -108,7 +113,8 @@ async def _show(args: argparse.Namespace) -> int:
     async with Agent.open(Home.find(), recover_turns=False, on_broken=tell_broken) as agent:
         trace_id = await _trace_id(agent, args.trace)
         if trace_id is None:
-            print("" if args.json else "Nothing is recorded yet.", end="" if args.json else "\n")
+            if not args.json:
+                print(_("Nothing is recorded yet."))
             return 0
         entries = await agent.log.events(trace_id)
         if args.json:
@@ -124,9 +130,9 @@ async def _trace_id(agent: Agent, wanted: str) -> str | None:
     if not matches and not wanted:
         return None
     if not matches:
-        raise UsageError(f"no trace starts with {wanted!r}; see 'myclaw audit list'")
+        raise UsageError(N_("no trace starts with '{id}'; see 'myclaw audit list'", id=wanted))
     if wanted and len(matches) > 1:
-        raise UsageError(f"more than one trace starts with {wanted!r}; give more of the id")
+        raise UsageError(N_("more than one trace starts with '{id}'; give more of its id", id=wanted))
     return matches[0]
 
 
@@ -138,7 +144,12 @@ async def _verify(args: argparse.Namespace) -> int:
         events = await agent.log.verify()
         trust = await agent.book.verify()
         export = await agent.export.compare()
-    summary = {
+    print(json.dumps(_json(events, trust, export), ensure_ascii=False) if args.json else _report(events, trust, export))
+    return 0 if events.ok and trust.ok and export.ok else 1
+
+
+def _json(events: VerifyReport, trust: TrustReport, export: ExportReport) -> dict[str, Any]:
+    return {
         "events": {
             "ok": events.ok,
             "checked": events.checked,
@@ -160,10 +171,20 @@ async def _verify(args: argparse.Namespace) -> int:
             "pending": export.pending,
         },
     }
-    if args.json:
-        print(json.dumps(summary, ensure_ascii=False))
-    else:
-        for name, part in summary.items():
-            state = "whole" if part["ok"] else f"NOT whole: {part['problem']}"
-            print(f"{name + ':':<8}{part['checked']:>6} checked, {state}")
-    return 0 if events.ok and trust.ok and export.ok else 1
+
+
+def _report(events: VerifyReport, trust: TrustReport, export: ExportReport) -> str:
+    parts = {
+        _("events"): _state(events.checked, [events.problem] if events.problem else []),
+        _("trust"): _state(trust.rows, trust.problems),
+        _("export"): _state(export.checked, export.problems[:SHOWN]),
+    }
+    width = max(map(len, parts)) + 2
+    return "\n".join(f"{part + ':':<{width}}{state}" for part, state in parts.items())
+
+
+def _state(checked: int, problems: Sequence[Text]) -> str:
+    count = f"{checked:>6}"
+    if not problems:
+        return _("{count} checked, whole", count=count)
+    return _("{count} checked, NOT whole: {problem}", count=count, problem="; ".join(map(render, problems)))

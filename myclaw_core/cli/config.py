@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.errors import ConfigError, MyclawError, UsageError
+from myclaw_core.messages import N_, _
 from myclaw_core.paths import Home
+from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from myclaw_core.config import Config, ConfigSchema
+    from myclaw_core.config.source import Source
     from myclaw_core.dispatch import Dispatcher
 
 __all__ = ["run"]
@@ -28,7 +31,8 @@ def run(args: argparse.Namespace) -> int:
     """Run one config command."""
     home = Home.find()
     if args.command == "config path":
-        print(home.config_file)
+        found = {"file": str(home.config_file), "exists": home.config_file.exists()}
+        print(json.dumps(found, ensure_ascii=False) if args.json else home.config_file)
         return 0
     return _show(args, home) if args.command == "config show" else _set(args, home)
 
@@ -42,37 +46,60 @@ def _show(args: argparse.Namespace, home: Home) -> int:
     if args.section and args.section not in sections:
         from myclaw_core.config.load import nearest
 
-        raise UsageError(f"unknown section {args.section!r}{nearest(args.section, sections)}")
+        hint = nearest(args.section, sections)
+        raise UsageError(N_("unknown section {section}; {hint}", section=repr(args.section), hint=hint))
     shown = [setting for setting in settings if args.section in {"", setting.section}]
     print(json.dumps(settings_json(shown), ensure_ascii=False, indent=2) if args.json else settings_text(shown))
     return 0
 
 
 def _set(args: argparse.Namespace, home: Home) -> int:
-    from myclaw_core.config.edit import value_at, with_value, without_value, write_text
+    from myclaw_core.config.edit import value_at, write_text
     from myclaw_core.config.source import read_source
-    from myclaw_core.config.values import dotted, read_value, read_where, setting_at
+    from myclaw_core.config.values import dotted, read_where
 
     where = read_where(args.key)
     if bool(args.value) == args.unset:
-        raise UsageError("give a value, or --unset to take the setting out of the file")
+        raise UsageError(N_("give a value, or --unset to take the setting out of the file"))
     with _alone(home.config_file):
         source = read_source(home.config_file)
-        before = value_at(source, where)
-        if args.unset:
-            text = without_value(source, where)
-        else:
-            _refuse_masks(args.value)
-            value = read_value(setting_at(where, lambda: _plugin_sections(home)), args.value)
-            text = with_value(source, where, value)
-        if text == source.text:
-            print(f"{dotted(where)} is {'not set' if args.unset else 'so already'}; nothing was changed")
-            return 0
-        config, after = _checked(home, text, where)
-        write_text(home.config_file, text)
-    print(f"{dotted(where)} {'has its default' if args.unset else 'is set'} in {home.config_file}")
-    _record(home, dotted(where), _as_json(where, before), _as_json(where, after), config)
+        before = after = _masked(where, value_at(source, where))
+        text = _edited(args, home, source, where)
+        changed = text != source.text
+        if changed:
+            config, value = _checked(home, text, where)
+            after = _masked(where, value)
+            write_text(home.config_file, text)
+    key = dotted(where)
+    if args.json:
+        found = {"key": key, "file": str(home.config_file), "changed": changed, "before": before, "after": after}
+        print(json.dumps(found, ensure_ascii=False))
+    else:
+        print(_told(key, home, changed=changed, unset=args.unset))
+    if changed:
+        _record(home, key, before, after, config)
     return 0
+
+
+def _edited(args: argparse.Namespace, home: Home, source: Source, where: tuple[str, ...]) -> str:
+    """Return the text of the file after the change that is asked for."""
+    from myclaw_core.config.edit import with_value, without_value
+    from myclaw_core.config.values import read_value, setting_at
+
+    if args.unset:
+        return without_value(source, where)
+    _refuse_masks(args.value)
+    return with_value(source, where, read_value(setting_at(where, lambda: _plugin_sections(home)), args.value))
+
+
+def _told(key: str, home: Home, *, changed: bool, unset: bool) -> str:
+    if changed and unset:
+        return _("{key} has its default in {file}", key=key, file=str(home.config_file))
+    if changed:
+        return _("{key} is set in {file}", key=key, file=str(home.config_file))
+    if unset:
+        return _("{key} is not set; nothing was changed", key=key)
+    return _("{key} is so already; nothing was changed", key=key)
 
 
 def _loaded(home: Home) -> tuple[Dispatcher, Config]:
@@ -102,9 +129,20 @@ def _checked(home: Home, text: str, where: Sequence[str]) -> tuple[Config, Any]:
         try:
             _, config = _loaded(Home(home.root, candidate))
         except ConfigError as error:
-            told = str(error).replace(str(candidate), str(home.config_file))
-            raise ConfigError(f"{told}\nnothing was written") from None
+            told = (_moved(problem, str(candidate), str(home.config_file)) for problem in error.problems)
+            raise ConfigError(*told, N_("nothing was written")) from None
         return config, value_at(read_source(candidate), where)
+
+
+def _moved(message: Text, there: str, here: str) -> Text:
+    """Return a message that speaks of one path as if it spoke of another."""
+    params = {
+        name: _moved(value, there, here)
+        if isinstance(value, Text)
+        else (value.replace(there, here) if isinstance(value, str) else value)
+        for name, value in message.params.items()
+    }
+    return Text(message.msgid, params)
 
 
 @contextmanager
@@ -118,7 +156,13 @@ def _alone(path: Path) -> Iterator[None]:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise ConfigError(f"{path.parent}: {error.strerror}; set MYCLAW_HOME to a folder you can write to") from error
+        raise ConfigError(
+            N_(
+                "{folder}: {reason}; set MYCLAW_HOME to a folder you can write to",
+                folder=str(path.parent),
+                reason=error.strerror or "",
+            )
+        ) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -130,29 +174,31 @@ def _refuse_masks(texts: Sequence[str]) -> None:
     from myclaw_core.redact import contains_mask
 
     if any(map(contains_mask, texts)):
-        raise UsageError("the value holds a mask in place of a secret; a mask is never written to a file")
+        raise UsageError(N_("the value holds a mask in place of a secret; a mask is never written to a file"))
 
 
-def _as_json(where: Sequence[str], value: Any) -> str:
-    """Return a value for the record, secrets masked also where only the setting's name tells; empty for none."""
+def _masked(where: Sequence[str], value: Any) -> Any:
+    """Return a value with secrets masked, also where only the setting's name tells of one."""
     from myclaw_core.redact import redact_value
 
-    return "" if value is None else json.dumps(redact_value({where[-1]: value})[where[-1]], ensure_ascii=False)
+    return redact_value({where[-1]: value})[where[-1]]
 
 
-def _record(home: Home, key: str, before: str, after: str, config: Config) -> None:
+def _record(home: Home, key: str, before: Any, after: Any, config: Config) -> None:
     """Write the change to the event log; that it cannot be written does not stop the person."""
     import getpass
 
     from myclaw_core.events.types import ConfigChanged
 
+    old, new = ("" if value is None else json.dumps(value, ensure_ascii=False) for value in (before, after))
     event = ConfigChanged(
-        sender=f"cli:{getpass.getuser()}", key=key, before=before, after=after, config_digest=config.digest
+        sender=f"cli:{getpass.getuser()}", key=key, before=old, after=new, config_digest=config.digest
     )
     try:
         asyncio.run(_append(home, event))
     except MyclawError as error:
-        print(f"myclaw: not recorded in the event log: {error}", file=sys.stderr)
+        told = _("not recorded in the event log: {reason}", reason=error.text)
+        print(f"myclaw: {told}", file=sys.stderr)
 
 
 async def _append(home: Home, event: Any) -> None:

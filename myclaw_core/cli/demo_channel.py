@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from myclaw_core.approval.types import ApprovalCard, Reply
-from myclaw_core.messages import render
+from myclaw_core.messages import _, render
 from myclaw_core.runtime.channel import Desk, Status, Submit
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.testing import FakeClock
@@ -14,8 +14,6 @@ from myclaw_core.types.text import Text
 __all__ = ["DemoChannel"]
 
 READING_TIME_S = 5.0
-
-_UNDO = {"reversible": "yes", "reversible_with_cost": "only in part, or at a price", "irreversible": "no"}
 
 
 class DemoChannel:
@@ -35,8 +33,8 @@ class DemoChannel:
     def scene(self, number: int, title: str, says: str, *, yes: bool) -> None:
         """Begin a scene; `yes` is the answer to the next question."""
         self._yes = yes
-        self.heading(f"{number}. {title} ({self._clock.now():%a %d %b})")
-        print(f"you: {says}")
+        self.heading(f"{number}. {title} ({self._clock.now():%Y-%m-%d})")
+        print(_("you: {words}", words=says))
 
     def status(self, status: Status) -> None:
         """Say which tool runs."""
@@ -49,7 +47,7 @@ class DemoChannel:
 
     def notice(self, text: Text) -> None:
         """Print one line beside the answer."""
-        print(f"    ({text})")
+        print(f"    ({render(text)})")
 
     def show(self, markdown: str) -> None:
         """Print the result of a slash command."""
@@ -61,15 +59,23 @@ class DemoChannel:
             self._show(card)
             await self._clock.sleep(READING_TIME_S)
             refused = submit(Reply(request_id=card.request.id, granted=self._yes, by=card.request.sender))
-            print(f"    you: {'yes' if self._yes else 'no'}" + (f" ({refused})" if refused else ""))
+            answer = _("you: {words}", words=_("yes") if self._yes else _("no"))
+            print(f"    {answer}" + (f" ({render(refused)})" if refused else ""))
 
     def _show(self, card: ApprovalCard) -> None:
         draft = card.request.draft
-        print(f"    QUESTION  {draft.summary}")
-        print(f"      can be undone: {_UNDO[draft.action.reversibility]}; risk: {draft.risk}")
-        for label, lines in (("why asked:", draft.policy_reasons), ("record so far:", card.record)):
+        undo = {
+            "reversible": _("yes"),
+            "reversible_with_cost": _("only in part, or at a price"),
+            "irreversible": _("no"),
+        }[draft.action.reversibility]
+        print(f"    {_('QUESTION')}  {render(draft.summary)}")
+        print("      " + _("can be undone: {answer}; risk: {risk}", answer=undo, risk=draft.risk))
+        parts = {_("why asked:"): draft.policy_reasons, _("record so far:"): card.record}
+        width = max(map(len, parts))
+        for label, lines in parts.items():
             for number, line in enumerate(lines):
-                print(f"      {'' if number else label:<14} {line}")
+                print(f"      {'' if number else label:<{width}} {render(line)}")
         for row in card.diff.splitlines():
             print(f"        {row}")
 
@@ -88,8 +94,8 @@ def _ending(step: ActionStep) -> str:
     decision = step.decision
     name = step.effect_class
     if step.error is not None:
-        check = f" [{decision.via}]" if decision else ""
-        return f"NOT DONE {name}{check}: {render(step.error.message)}"
+        told = f"{name} [{decision.via}]" if decision else name
+        return _("NOT DONE {name}: {reason}", name=told, reason=step.error.message)
     if decision is not None and decision.via == "trust_promoted":
-        return f"DONE BY ITSELF {name}: {decision.reason}"
-    return f"done {name}"
+        return _("DONE BY ITSELF {name}: {reason}", name=name, reason=decision.reason)
+    return _("done {name}", name=name)

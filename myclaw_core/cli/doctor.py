@@ -6,9 +6,10 @@ import argparse
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import _, render
 
 if TYPE_CHECKING:
     from myclaw_core.doctor.diagnosis import Diagnosis
@@ -20,25 +21,32 @@ _CHECK_WIDTH = 14
 
 def run(args: argparse.Namespace) -> int:
     """Print what was found; 1 where something does not work."""
-    from attrs import asdict
-
     from myclaw_core.clock import SystemClock
     from myclaw_core.doctor.examine import examine
     from myclaw_core.paths import Home
 
     found = asyncio.run(examine(Home.find(), SystemClock(), call=args.call))
     if args.json:
-        print(json.dumps([asdict(each) for each in found], ensure_ascii=False, indent=2))
+        print(json.dumps(list(map(_json, found)), ensure_ascii=False, indent=2))
     else:
         print("\n".join(_lines(found)))
     return 1 if any(each.state == "fail" for each in found) else 0
 
 
+def _json(each: Diagnosis) -> dict[str, Any]:
+    return {"check": str(each.check), "state": each.state, "what": str(each.what), "todo": str(each.todo)}
+
+
 def _lines(found: Sequence[Diagnosis]) -> Iterator[str]:
+    states = {"ok": _("ok"), "warn": _("warn"), "fail": _("fail")}
+    width = max(map(len, states.values()))
     for each in found:
-        yield visible(f"{each.state:<4}  {each.check:<{_CHECK_WIDTH}}  {each.what}")
+        yield visible(f"{states[each.state]:<{width}}  {render(each.check):<{_CHECK_WIDTH}}  {render(each.what)}")
         if each.todo:
-            yield visible(f"{'':<{_CHECK_WIDTH + 8}}{each.todo}")
+            yield visible(f"{'':<{width + 2 + _CHECK_WIDTH + 2}}{render(each.todo)}")
     failed = sum(each.state == "fail" for each in found)
     warned = sum(each.state == "warn" for each in found)
-    yield f"{failed} to mend, {warned} to look at" if failed or warned else "All is well."
+    if failed or warned:
+        yield _("{failed} to mend, {warned} to look at", failed=failed, warned=warned)
+    else:
+        yield _("All is well.")

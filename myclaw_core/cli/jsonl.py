@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from myclaw_core.errors import UsageError
+from myclaw_core.messages import N_
 
 __all__ = ["LINE_LIMIT_BYTES", "MAX_DEPTH", "numbered_lines", "parse_line"]
 
 LINE_LIMIT_BYTES = 4_000_000
 MAX_DEPTH = 64
 
-_TOO_DEEP = f"objects and lists are nested deeper than {MAX_DEPTH}"
+_TOO_DEEP = N_("objects and lists are nested deeper than {levels}", levels=MAX_DEPTH)
 
 
 def numbered_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -36,24 +37,24 @@ def parse_line(raw: bytes) -> Any:
         UsageError: It is not JSON, or longer or deeper than a tool call is.
     """
     if len(raw) > LINE_LIMIT_BYTES:
-        raise UsageError(f"the line is longer than {LINE_LIMIT_BYTES} bytes")
+        raise UsageError(N_("the line is longer than {n} bytes", n=LINE_LIMIT_BYTES))
     try:
         value = json.loads(raw.decode("utf-8"), parse_constant=_not_a_number, parse_float=_finite)
     except UnicodeDecodeError as error:
-        raise UsageError(f"not UTF-8 text at byte {error.start}") from None
+        raise UsageError(N_("not UTF-8 text at byte {at}", at=error.start)) from None
     except json.JSONDecodeError as error:
-        raise UsageError(f"not JSON: {error.msg} at column {error.colno}") from None
+        raise UsageError(N_("not JSON: {reason} at column {column}", reason=error.msg, column=error.colno)) from None
     except RecursionError:
         raise UsageError(_TOO_DEEP) from None
     except ValueError:
-        raise UsageError("not JSON: a number has too many digits") from None
+        raise UsageError(N_("not JSON: a number has too many digits")) from None
     if _depth(value) > MAX_DEPTH:
         raise UsageError(_TOO_DEEP)
     return value
 
 
 def _not_a_number(name: str) -> float:
-    raise UsageError(f"not JSON: {name} is no number")
+    raise UsageError(N_("not JSON: {word} is no number", word=name))
 
 
 def _finite(digits: str) -> float:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 
 from myclaw_core.errors import ConfigError
+from myclaw_core.files.visible import visible
+from myclaw_core.messages import _
 
 __all__ = ["tell_broken"]
 
 
 def tell_broken(error: ConfigError) -> None:
     """Say in one line that the defaults are in force, and why."""
-    first, *more = str(error).split("\n")
-    others = f" (and {len(more)} more)" if more else ""
-    print(f"myclaw: the configuration does not load, the defaults are used here: {first}{others}", file=sys.stderr)
+    first, *more = error.problems
+    told = _("the configuration does not load, the defaults are used here: {problem}", problem=first)
+    others = f" ({_('and {n} more', n=len(more))})" if more else ""
+    print(f"myclaw: {visible(told + others)}", file=sys.stderr)

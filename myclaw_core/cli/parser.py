@@ -5,23 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from myclaw_core.cli.arguments import Parser
+from myclaw_core.cli.arguments import VERB, Parser
+from myclaw_core.messages import _
 
 __all__ = ["build_parser", "parse"]
 
-_DESCRIPTION = (
-    "A single-user home agent whose autonomy is earned, recorded and revocable. "
-    "Without a command it starts a conversation."
-)
-_EPILOG = (
-    "Exit codes: 0 fine, 1 found problems or not done, 2 usage, 3 unavailable. "
-    "State lies in MYCLAW_HOME, by default ~/.local/share/myclaw."
+_POLICY_EXAMPLE = (
+    """echo '{"tool": "fs_write", "args": {"path": "a.md", "content": "x"}}' | myclaw policy check --explain"""
 )
 
-_POLICY_EXAMPLE = """\
-example:
-  echo '{"tool": "fs_write", "args": {"path": "a.md", "content": "x"}}' | myclaw policy check --explain
-further keys of a line, all optional: sender, autonomy, text, tainted, cwd"""
+
+_COUNT_DIGITS = 9
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -31,29 +25,24 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the whole parser."""
-    parser: argparse.ArgumentParser = Parser(prog="myclaw", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    parser: argparse.ArgumentParser = Parser(
+        prog="myclaw",
+        description=_(
+            "A single-user home agent whose autonomy is earned, recorded and revocable. "
+            "Without a command it starts a conversation."
+        ),
+        epilog=_(
+            "Exit codes: 0 fine, 1 found problems or not done, 2 usage, 3 unavailable. "
+            "State lies in MYCLAW_HOME, by default ~/.local/share/myclaw."
+        ),
+    )
+    parser.add_argument("--version", action="store_true", help=_("print the version and leave"))
     _add_run_options(parser)
     _add_turn_options(parser)
     parser.set_defaults(command="chat")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-
-    about = (
-        "Runs one message as a turn and ends: 0 where it succeeded and nothing was denied, else 1. "
-        "A step that failed (state and error of each are in the JSON) is no failure of a turn that went on without it."
-    )
-    ask = commands.add_parser("ask", help="run one message and leave", description=about)
-    ask.add_argument("text", nargs="+", help="the message")
-    _add_run_options(ask, inherit=True)
-    _add_turn_options(ask, inherit=True)
-    ask.add_argument(
-        "--json", action="store_true", help="print answer and steps as one JSON object; nobody is asked, which is no"
-    )
-    ask.set_defaults(command="ask")
-
-    demo = commands.add_parser("demo", help="show the engine at work: no key, no network, nothing of yours touched")
-    demo.set_defaults(command="demo")
-
+    commands = parser.add_subparsers(title=_("commands"), metavar="COMMAND")
+    _add_ask(commands)
+    _add_demo(commands)
     _add_undo(commands)
     _add_trust(commands)
     _add_policy(commands)
@@ -62,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_config(commands)
     _add_redact(commands)
     _add_doctor(commands)
+    _add_completion(commands)
     return parser
 
 
@@ -73,10 +63,10 @@ def _add_run_options(parser: argparse.ArgumentParser, *, inherit: bool = False) 
         action="append",
         default=argparse.SUPPRESS if inherit else [],
         metavar="DIR",
-        help="open this folder for the run",
+        help=_("open this folder for the run"),
     )
     parser.add_argument(
-        "--level", choices=("read_only", "supervised", "full"), default=unset, help="autonomy level of the run"
+        "--level", choices=("read_only", "supervised", "full"), default=unset, help=_("autonomy level of the run")
     )
 
 
@@ -87,135 +77,168 @@ def _add_turn_options(parser: argparse.ArgumentParser, *, inherit: bool = False)
         action="append",
         default=argparse.SUPPRESS if inherit else [],
         metavar="CLASS",
-        help="answer yes to this effect class in the run, such as 'fs_write:~/notes/*'; never what cannot be undone",
+        help=_("answer yes to this effect class in the run, such as 'fs_write:~/notes/*'; never what cannot be undone"),
     )
     parser.add_argument(
         "--dry-run",
         action="store_true",
         default=argparse.SUPPRESS if inherit else False,
-        help="judge everything, execute only what reads",
+        help=_("judge everything, execute only what reads"),
     )
 
 
+def _add_ask(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = _(
+        "Runs one message as a turn and ends: 0 where it succeeded and nothing was denied, else 1. "
+        "A step that failed (state and error of each are in the JSON) is no failure of a turn that went on without it."
+    )
+    ask = commands.add_parser("ask", help=_("run one message and leave"), description=about)
+    ask.add_argument("text", nargs="+", help=_("the message"))
+    _add_run_options(ask, inherit=True)
+    _add_turn_options(ask, inherit=True)
+    ask.add_argument(
+        "--json", action="store_true", help=_("print answer and steps as one JSON object; nobody is asked, which is no")
+    )
+    ask.set_defaults(command="ask")
+
+
+def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    demo = commands.add_parser("demo", help=_("show the engine at work: no key, no network, nothing of yours touched"))
+    demo.set_defaults(command="demo")
+
+
 def _add_undo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    about = "Acts at once and says what was undone; 1 where something could not be."
-    undo = commands.add_parser("undo", help="take back what one turn changed", description=about)
-    undo.add_argument("trace", nargs="?", default="", help="id or its beginning; your last turn that changed something")
-    undo.add_argument("--force", action="store_true", help="also overwrite what was changed since")
+    about = _("Acts at once and says what was undone; 1 where something could not be.")
+    undo = commands.add_parser("undo", help=_("take back what one turn changed"), description=about)
+    undo.add_argument(
+        "trace", nargs="?", default="", help=_("id or its beginning; your last turn that changed something")
+    )
+    undo.add_argument("--force", action="store_true", help=_("also overwrite what was changed since"))
+    _add_json(undo)
     undo.set_defaults(command="undo")
 
 
 def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    trust = commands.add_parser("trust", help="list, show: what has been earned, by whom and for what")
-    verbs = trust.add_subparsers(metavar="VERB", required=True)
-    listing = verbs.add_parser("list", help="who did what how well, best first")
-    listing.add_argument("--all", action="store_true", help="also how whole turns ended, which earns nothing")
+    trust = commands.add_parser("trust", help=_("list, show: what has been earned, by whom and for what"))
+    verbs = trust.add_subparsers(metavar=VERB, required=True)
+    listing = verbs.add_parser("list", help=_("who did what how well, best first"))
+    listing.add_argument("--all", action="store_true", help=_("also how whole turns ended, which earns nothing"))
     _add_json(listing)
     listing.set_defaults(command="trust list")
-    show = verbs.add_parser("show", help="one subject in full")
-    show.add_argument("subject", help="ACTOR, or ACTOR and class as 'fs_write fs_write:~/notes/*'", nargs="+")
+    show = verbs.add_parser("show", help=_("one subject in full"))
+    show.add_argument("subject", help=_("ACTOR, or ACTOR and class as 'fs_write fs_write:~/notes/*'"), nargs="+")
     _add_json(show)
     show.set_defaults(command="trust show")
 
 
 def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    policy = commands.add_parser("policy", help="check: what would be decided; runs nothing")
-    verbs = policy.add_subparsers(metavar="VERB", required=True)
+    policy = commands.add_parser("policy", help=_("check: what would be decided; runs nothing"))
+    verbs = policy.add_subparsers(metavar=VERB, required=True)
     check = verbs.add_parser(
         "check",
-        help="read tool calls as JSON lines on stdin, print decisions; runs nothing",
-        epilog=_POLICY_EXAMPLE,
+        help=_("read tool calls as JSON lines on stdin, print decisions; runs nothing"),
+        epilog=f"{_('example:')}\n  {_POLICY_EXAMPLE}\n"
+        + _("further keys of a line, all optional: sender, autonomy, text, tainted, cwd"),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    check.add_argument("--explain", action="store_true", help="print each decision for people")
+    check.add_argument("--explain", action="store_true", help=_("print each decision for people"))
     _add_run_options(check, inherit=True)
     check.set_defaults(command="policy check")
 
 
 def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     audit = commands.add_parser(
-        "audit", help="list, show, tail, verify: what happened, and whether the record is whole"
+        "audit", help=_("list, show, tail, verify: what happened, and whether the record is whole")
     )
-    verbs = audit.add_subparsers(metavar="VERB", required=True)
-    listing = verbs.add_parser("list", help="the newest traces with how they ended")
-    _add_count(listing, 20, "traces")
+    verbs = audit.add_subparsers(metavar=VERB, required=True)
+    listing = verbs.add_parser("list", help=_("the newest traces with how they ended"))
+    _add_count(listing, 20, _("how many traces; %(default)s unless told"))
     _add_json(listing)
     listing.set_defaults(command="audit list")
-    show = verbs.add_parser("show", help="one trace, step by step with each decision's reason")
-    show.add_argument("trace", nargs="?", default="", help="id or its beginning; the newest trace by default")
+    show = verbs.add_parser("show", help=_("one trace, step by step with each decision's reason"))
+    show.add_argument("trace", nargs="?", default="", help=_("id or its beginning; the newest trace by default"))
     _add_json(show)
     show.set_defaults(command="audit show")
-    tail = verbs.add_parser("tail", help="the newest events of the log")
-    _add_count(tail, 10, "events")
-    tail.add_argument("--follow", action="store_true", help="go on with what happens, until Ctrl-C")
+    tail = verbs.add_parser("tail", help=_("the newest events of the log"))
+    _add_count(tail, 10, _("how many events; %(default)s unless told"))
+    tail.add_argument("--follow", action="store_true", help=_("go on with what happens, until Ctrl-C"))
     _add_json(tail)
     tail.set_defaults(command="audit tail")
-    verify = verbs.add_parser("verify", help="check the event log, the trust store and the exported files")
+    verify = verbs.add_parser("verify", help=_("check the event log, the trust store and the exported files"))
     _add_json(verify)
     verify.set_defaults(command="audit verify")
 
 
 def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    plugins = commands.add_parser("plugins", help="list, enable, disable: what is installed and in which state")
+    plugins = commands.add_parser("plugins", help=_("list, enable, disable: what is installed and in which state"))
     _add_json(plugins)
     plugins.set_defaults(command="plugins list")
-    verbs = plugins.add_subparsers(metavar="VERB")
-    listing = verbs.add_parser("list", help="every plugin with its state and what to do")
+    verbs = plugins.add_subparsers(metavar=VERB)
+    listing = verbs.add_parser("list", help=_("every plugin with its state and what to do"))
     _add_json(listing)
     listing.set_defaults(command="plugins list")
-    enable = verbs.add_parser("enable", help="show what a plugin declares, ask, and let it run")
-    enable.add_argument("name", help="the plugin, as the list names it")
-    enable.add_argument("--yes", action="store_true", help="agree without being asked")
+    enable = verbs.add_parser("enable", help=_("show what a plugin declares, ask, and let it run"))
+    enable.add_argument("name", help=_("the plugin, as the list names it"))
+    enable.add_argument("--yes", action="store_true", help=_("agree without being asked, which --json never does"))
+    _add_json(enable)
     enable.set_defaults(command="plugins enable")
-    disable = verbs.add_parser("disable", help="let nothing of a plugin run any more")
-    disable.add_argument("name", help="the plugin, as the list names it")
+    disable = verbs.add_parser("disable", help=_("let nothing of a plugin run any more"))
+    disable.add_argument("name", help=_("the plugin, as the list names it"))
+    _add_json(disable)
     disable.set_defaults(command="plugins disable")
 
 
 def _add_config(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    config = commands.add_parser("config", help="show, set, path: what is configured, and where that comes from")
-    verbs = config.add_subparsers(metavar="VERB", required=True)
-    show = verbs.add_parser("show", help="every setting in force with its source; secrets are masked")
-    show.add_argument("section", nargs="?", default="", help="only this section")
+    config = commands.add_parser("config", help=_("show, set, path: what is configured, and where that comes from"))
+    verbs = config.add_subparsers(metavar=VERB, required=True)
+    show = verbs.add_parser("show", help=_("every setting in force with its source; secrets are masked"))
+    show.add_argument("section", nargs="?", default="", help=_("only this section"))
     _add_json(show)
     show.set_defaults(command="config show")
-    about = "Checks the whole file with the change before it is written; comments and layout stay."
-    setting = verbs.add_parser("set", help="change one setting in the file", description=about)
-    setting.add_argument("key", metavar="SECTION.KEY", help='for example agent.model or budget.prices."name".in')
-    setting.add_argument("value", nargs="*", help="the value; for a list its items, or [] for an empty one")
+    about = _("Checks the whole file with the change before it is written; comments and layout stay.")
+    setting = verbs.add_parser("set", help=_("change one setting in the file"), description=about)
+    setting.add_argument("key", metavar="SECTION.KEY", help=_('for example agent.model or budget.prices."name".in'))
+    setting.add_argument("value", nargs="*", help=_("the value; for a list its items, or [] for an empty one"))
     setting.add_argument(
-        "--unset", action="store_true", help="take it out of the file, so that its default is in force"
+        "--unset", action="store_true", help=_("take it out of the file, so that its default is in force")
     )
+    _add_json(setting)
     setting.set_defaults(command="config set")
-    path = verbs.add_parser("path", help="where the file lies")
+    path = verbs.add_parser("path", help=_("where the file lies"))
+    _add_json(path)
     path.set_defaults(command="config path")
 
 
 def _add_redact(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    redact = commands.add_parser("redact", help="copy stdin to stdout with secrets masked; opens nothing of yours")
-    redact.add_argument("--jsonl", action="store_true", help='mask the "text" of each JSON line, keep its other keys')
+    redact = commands.add_parser("redact", help=_("copy stdin to stdout with secrets masked; opens nothing of yours"))
+    redact.add_argument(
+        "--jsonl", action="store_true", help=_('mask the "text" of each JSON line, keep its other keys')
+    )
     redact.set_defaults(command="redact")
 
 
 def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    doctor = commands.add_parser("doctor", help="check the installation and say what to do; changes nothing")
-    doctor.add_argument("--call", action="store_true", help="also call the model once, which may cost a little")
+    doctor = commands.add_parser("doctor", help=_("check the installation and say what to do; changes nothing"))
+    doctor.add_argument("--call", action="store_true", help=_("also call the model once, which may cost a little"))
     _add_json(doctor)
     doctor.set_defaults(command="doctor")
 
 
-def _add_count(parser: argparse.ArgumentParser, default: int, what: str) -> None:
-    parser.add_argument(
-        "-n", dest="count", type=_count, default=default, metavar="N", help=f"how many {what}; {default}"
-    )
+def _add_completion(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    completion = commands.add_parser("completion", help=_("print what lets a shell complete the commands"))
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), help=_("the shell that is to read it"))
+    completion.set_defaults(command="completion")
+
+
+def _add_count(parser: argparse.ArgumentParser, default: int, about: str) -> None:
+    parser.add_argument("-n", dest="count", type=_count, default=default, metavar="N", help=about)
 
 
 def _count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return count
+    if not (text.isdecimal() and len(text) <= _COUNT_DIGITS and int(text)):
+        raise argparse.ArgumentTypeError(_("must be a whole number from 1 to 999999999"))
+    return int(text)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", action="store_true", help=_("print JSON"))

@@ -5,21 +5,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Literal
 
+from myclaw_core.cli.plugin_words import declaration, state_text, switch_json
 from myclaw_core.clock import SystemClock
 from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
 from myclaw_core.config import disabled_plugins, edit_list
 from myclaw_core.errors import MyclawError, UnavailableError, UsageError
 from myclaw_core.events.types import PluginConsent
-from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_, _
 from myclaw_core.paths import Home
 from myclaw_core.plugins import FIRST_PARTY, Consent, ConsentBook, FoundPlugin, Manifest, find_plugins
 from myclaw_core.plugins.contain import PluginError
 from myclaw_core.plugins.find import name_warning, refusal
 from myclaw_core.plugins.installed import Fingerprint
+from myclaw_core.plugins.report import STATE_WORDS, PluginReport
+from myclaw_core.types.text import Text, joined
 
 __all__ = ["run"]
 
@@ -28,11 +31,11 @@ def run(args: argparse.Namespace) -> int:
     """Switch one plugin on or off; 1 where the person said no or the plugin does not run."""
     home = Home.find()
     if args.command == "plugins enable":
-        return _enable(home, args.name, agreed=args.yes)
-    return _disable(home, args.name)
+        return _enable(home, args.name, agreed=args.yes, as_json=args.json)
+    return _disable(home, args.name, as_json=args.json)
 
 
-def _enable(home: Home, name: str, *, agreed: bool) -> int:
+def _enable(home: Home, name: str, *, agreed: bool, as_json: bool) -> int:
     installed = find_plugins()
     plugin, manifest = _installed(name, installed)
     book = ConsentBook(home)
@@ -40,57 +43,83 @@ def _enable(home: Home, name: str, *, agreed: bool) -> int:
     is_disabled = name in disabled_plugins(home.config_file)
     if objection:
         seen = _fingerprint(plugin)
-        print("\n".join(_declaration(plugin, manifest, seen, objection.error, name_warning(name, installed))))
-        if not (agreed or _says_yes()):
-            print(f"{name} was not enabled")
-            return 1
+        if not as_json:
+            print(declaration(plugin, manifest, seen, objection.error, name_warning(name, installed)))
+        if not (agreed or (not as_json and _says_yes())):
+            return _leave_off(home, name, manifest, as_json=as_json)
         book.give(_consent(plugin, seen))
     if is_disabled:
         edit_list(home.config_file, "plugins", "disabled", lambda names: [each for each in names if each != name])
-    if objection or is_disabled:
+    changed = is_disabled or objection is not None
+    if changed:
         _record(home, _event(name, "enabled", plugin, book.of(name)))
-    return _tell_state(home, name)
+    report = _report(home, name)
+    print(switch_json(name, report, changed=changed, declares=manifest) if as_json else state_text(name, report))
+    return 1 if report is None or report.error else 0
 
 
-def _disable(home: Home, name: str) -> int:
+def _leave_off(home: Home, name: str, manifest: Manifest, *, as_json: bool) -> int:
+    if as_json:
+        print(switch_json(name, _report(home, name), changed=False, declares=manifest))
+    else:
+        print(_("{plugin} was not enabled", plugin=name))
+    return 1
+
+
+def _disable(home: Home, name: str, *, as_json: bool) -> int:
     installed = find_plugins()
     book = ConsentBook(home)
     names = {*FIRST_PARTY, *(plugin.name for plugin in installed)}
     if name not in names and book.of(name) is None:
         raise UsageError(_unknown(name, names))
     plugin = next((each for each in installed if each.name == name), None)
-    if name in FIRST_PARTY:
-        if name not in disabled_plugins(home.config_file):
-            _record(home, _event(name, "disabled", plugin, None))
-            edit_list(home.config_file, "plugins", "disabled", lambda names: [*names, name])
-        print(f"{name} is off")
-        return 0
-    given = book.of(name)
-    if given:
+    given = None if name in FIRST_PARTY else book.of(name)
+    changed = name not in disabled_plugins(home.config_file) if name in FIRST_PARTY else given is not None
+    if changed:
         _record(home, _event(name, "disabled", plugin, given))
-        book.revoke(name)
-    print(f"{name} is not enabled; nothing of it will be run")
+        _switch_off(home, name, book)
+    if as_json:
+        print(switch_json(name, _report(home, name), changed=changed))
+    elif name in FIRST_PARTY:
+        print(_("{plugin} is {state}", plugin=name, state=STATE_WORDS["off"]))
+    else:
+        print(_("{plugin} is not enabled; nothing of it will be run", plugin=name))
     return 0
+
+
+def _switch_off(home: Home, name: str, book: ConsentBook) -> None:
+    if name in FIRST_PARTY:
+        edit_list(home.config_file, "plugins", "disabled", lambda names: [*names, name])
+    else:
+        book.revoke(name)
 
 
 def _installed(name: str, installed: Sequence[FoundPlugin]) -> tuple[FoundPlugin, Manifest]:
     """Return the one plugin of that name and what it declares, if it can be enabled at all."""
     plugin = next((each for each in installed if each.name == name), None)
     if plugin is None and name in FIRST_PARTY:
-        raise UnavailableError(f"{name} is not installed: install the distribution {FIRST_PARTY[name]}")
+        raise UnavailableError(
+            N_(
+                "{plugin} is not installed: install the distribution {distribution}",
+                plugin=name,
+                distribution=FIRST_PARTY[name],
+            )
+        )
     if plugin is None:
         raise UsageError(_unknown(name, {each.name for each in installed}))
     refused = refusal(plugin, installed)
     if refused:
-        raise UnavailableError(f"{name}: {refused.error}; {refused.hint}")
+        raise UnavailableError(N_("{plugin}: {why}", plugin=name, why=refused.why))
     if plugin.manifest is None:
-        raise UnavailableError(f"{name}: {plugin.error}; {plugin.hint}")
+        why = joined(filter(None, (plugin.error, plugin.hint)))
+        raise UnavailableError(N_("{plugin}: {why}", plugin=name, why=why))
     return plugin, plugin.manifest
 
 
-def _unknown(name: str, names: set[str]) -> str:
-    near = get_close_matches(name, sorted(names), n=1)
-    return f"no plugin is called {name!r}" + (f"; there is {near[0]!r}" if near else "; see 'myclaw plugins list'")
+def _unknown(name: str, names: set[str]) -> Text:
+    if near := get_close_matches(name, sorted(names), n=1):
+        return N_("no plugin is called '{name}'; there is '{near}'", name=name, near=near[0])
+    return N_("no plugin is called '{name}'; see 'myclaw plugins list'", name=name)
 
 
 def _fingerprint(plugin: FoundPlugin) -> Fingerprint:
@@ -98,37 +127,25 @@ def _fingerprint(plugin: FoundPlugin) -> Fingerprint:
     try:
         found = plugin.fingerprint()
     except PluginError as error:
-        raise UnavailableError(f"{plugin.name}: {error}; {error.hint}") from error
+        why = joined(filter(None, (error.text, error.hint)))
+        raise UnavailableError(N_("{plugin}: {why}", plugin=plugin.name, why=why)) from error
     if found.problem:
-        raise UnavailableError(f"{plugin.name}: {visible(found.problem)}; install {plugin.distribution} again")
+        raise UnavailableError(
+            N_(
+                "{plugin}: {problem}; install {distribution} again",
+                plugin=plugin.name,
+                problem=found.problem,
+                distribution=plugin.distribution,
+            )
+        )
     return found
-
-
-def _declaration(
-    plugin: FoundPlugin, manifest: Manifest, seen: Fingerprint, change: str, warning: str
-) -> Iterator[str]:
-    """Yield what a plugin says about itself and what enabling it means."""
-    yield visible(f"{plugin.name} {plugin.version} of the distribution {plugin.distribution}")
-    yield f"  {manifest.summary}"
-    for label, values in (
-        ("hooks", manifest.hooks),
-        ("tools", manifest.tools),
-        ("commands", manifest.commands),
-        ("configuration", [f"[{section}]" for section in manifest.config]),
-        ("capabilities", manifest.capabilities),
-        ("files", [f"{seen.files}, SHA-256 {seen.digest}"]),
-    ):
-        yield f"  {label:<14} {', '.join(values) or 'none'}"
-    yield from (f"  {visible(line)}" for line in (change, warning) if line)
-    yield "Once enabled, its code runs with your rights at every start. Hooks and tools beyond the list are refused;"
-    yield "capabilities are its own word and limit nothing. A change of its version or files asks you again."
 
 
 def _says_yes() -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked here; read what is declared above, then add --yes")
+        raise UsageError(N_("nobody can be asked here; read what is declared above, then add --yes"))
     try:
-        return input("Enable it? [y/N] ").strip().lower() in {"y", "yes"}
+        return input(_("Enable it? [y/N] ")).strip().lower() in {"y", "yes", *_("y yes").split()}
     except EOFError:
         print()
         return False
@@ -162,7 +179,8 @@ def _record(home: Home, event: PluginConsent) -> None:
     try:
         asyncio.run(_append(home, event))
     except MyclawError as error:
-        print(f"myclaw: not recorded in the event log: {error}", file=sys.stderr)
+        told = _("not recorded in the event log: {reason}", reason=error.text)
+        print(f"myclaw: {told}", file=sys.stderr)
 
 
 async def _append(home: Home, event: PluginConsent) -> None:
@@ -172,11 +190,6 @@ async def _append(home: Home, event: PluginConsent) -> None:
         await change.append(event)
 
 
-def _tell_state(home: Home, name: str) -> int:
-    """Say what became of the plugin: it may fail now that it is loaded."""
-    report = next(each for each in load_plugins(home).reports if each.name == name)
-    print(f"{name} is {report.state}")
-    for line in (report.error, report.hint):
-        if line:
-            print(f"  {line}")
-    return 1 if report.error else 0
+def _report(home: Home, name: str) -> PluginReport | None:
+    """Return what became of the plugin: it may fail now that it is loaded."""
+    return next((each for each in load_plugins(home).reports if each.name == name), None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.looking import tell_broken
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import _, render
 
 if TYPE_CHECKING:
     from myclaw_core.paths import Home
@@ -22,13 +23,11 @@ _ROW = "{:<12}  {:<18}  {:<8}  {:<7}  {}"
 
 def run(args: argparse.Namespace) -> int:
     """Print the plugins; 1 where something is wrong with one."""
-    from attrs import asdict
-
     from myclaw_core.paths import Home
 
     reports = _reports(Home.find())
     if args.json:
-        print(json.dumps([asdict(report) for report in reports], ensure_ascii=False, indent=2))
+        print(json.dumps(list(map(_json, reports)), ensure_ascii=False, indent=2))
     else:
         print("\n".join(_table(reports)))
     return 1 if any(report.error for report in reports) else 0
@@ -45,13 +44,27 @@ def _reports(home: Home) -> Sequence[PluginReport]:
     return dispatcher.plugins.reports
 
 
+def _json(report: PluginReport) -> dict[str, Any]:
+    return {
+        "name": report.name,
+        "distribution": report.distribution,
+        "version": report.version,
+        "state": report.state,
+        "hooks": list(report.hooks),
+        "error": str(report.error or ""),
+        "hint": str(report.hint or ""),
+    }
+
+
 def _table(reports: Sequence[PluginReport]) -> Iterator[str]:
     """Yield one line a plugin and, indented beneath it, what is wrong and what to do."""
+    from myclaw_core.plugins.report import STATE_WORDS
+
     if not reports:
-        yield "No plugin is installed; run myclaw from its workspace with 'uv run myclaw'."
+        yield _("No plugin is installed; run myclaw from its workspace with 'uv run myclaw'.")
         return
-    yield _ROW.format("name", "distribution", "version", "state", "hooks")
+    yield _ROW.format(_("name"), _("distribution"), _("version"), _("state"), _("hooks"))
     for report in reports:
-        row = _ROW.format(report.name, report.distribution, report.version, report.state, ", ".join(report.hooks))
-        yield visible(row)
-        yield from (f"{'':<14}{line}" for line in map(visible, (report.error, report.hint)) if line)
+        state = render(STATE_WORDS[report.state])
+        yield visible(_ROW.format(report.name, report.distribution, report.version, state, ", ".join(report.hooks)))
+        yield from (f"{'':<14}{visible(render(line))}" for line in (report.error, report.hint) if line)

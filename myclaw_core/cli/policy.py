@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from myclaw_core.cli.jsonl import numbered_lines, parse_line
 from myclaw_core.errors import UsageError
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_, _, render
 from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _KEYS = frozenset({"tool", "args", "sender", "autonomy", "text", "tainted", "cwd"})
-_FORM = 'a line is {"tool": NAME, "args": {…}, "sender": …, "autonomy": …}'
+_FORM = '{"tool": NAME, "args": {…}, "sender": …, "autonomy": …}'
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,13 +42,14 @@ async def _run(args: argparse.Namespace) -> int:
         await agent.record_check.ready()
         signal.signal(signal.SIGINT, signal.default_int_handler)  # reading blocks the loop, whose own handler waits
         if sys.stdin.isatty():
-            print(f"reading tool calls from the terminal: {_FORM}; Ctrl-D ends", file=sys.stderr)
+            told = _("reading tool calls from the terminal: a line is {form}; Ctrl-D ends", form=_FORM)
+            print(told, file=sys.stderr)
         for number, raw in numbered_lines(sys.stdin.buffer):
             try:
                 decision = await _judge(agent, _read(raw), roots, args.level)
             except UsageError as error:
                 bad += 1
-                answer = _refusal(number, str(error), as_text=args.explain)
+                answer = _refusal(number, error, as_text=args.explain)
             else:
                 answer = _answer(number, decision, as_text=args.explain)
             print(answer, flush=True)
@@ -58,15 +60,16 @@ def _answer(number: int, decision: PolicyDecision, *, as_text: bool) -> str:
     from myclaw_core.policy.report import decision_json, explain
 
     if as_text:
-        return f"line {number}: {explain(decision)}"
+        return _("line {number}: {decision}", number=number, decision=explain(decision))
     return json.dumps({"line": number} | decision_json(decision), ensure_ascii=False)
 
 
-def _refusal(number: int, error: str, *, as_text: bool) -> str:
+def _refusal(number: int, error: UsageError, *, as_text: bool) -> str:
     """Return the answer to a line that is no tool call; whoever reads only verdicts reads a denial."""
     if as_text:
-        return f"line {number}: deny (not a tool call): {visible(error)}"
-    return json.dumps({"line": number, "verdict": "deny", "error": error}, ensure_ascii=False)
+        problem = visible(render(error))
+        return _("line {number}: deny (not a tool call): {problem}", number=number, problem=problem)
+    return json.dumps({"line": number, "verdict": "deny", "error": str(error)}, ensure_ascii=False)
 
 
 def _read(raw: bytes) -> Mapping[str, Any]:
@@ -77,11 +80,12 @@ def _read(raw: bytes) -> Mapping[str, Any]:
     """
     value = parse_line(raw)
     if not isinstance(value, dict):
-        raise UsageError(f"not a JSON object; {_FORM}")
+        raise UsageError(N_("not a JSON object; a line is {form}", form=_FORM))
     if unknown := sorted(set(value) - _KEYS):
-        raise UsageError(f"unknown keys {', '.join(unknown)}; known are {', '.join(sorted(_KEYS))}")
+        names, known = ", ".join(unknown), ", ".join(sorted(_KEYS))
+        raise UsageError(N_("unknown keys {names}; known are {known}", names=names, known=known))
     if not isinstance(value.get("tool"), str) or not isinstance(value.get("args", {}), dict):
-        raise UsageError(_FORM)
+        raise UsageError(N_("a line is {form}", form=_FORM))
     return value
 
 
@@ -115,18 +119,18 @@ def _autonomy(value: object) -> Autonomy:
     for level in AUTONOMY_LEVELS:
         if value == level:
             return level
-    raise UsageError(f"autonomy is one of {', '.join(AUTONOMY_LEVELS)}")
+    raise UsageError(N_("autonomy is one of {levels}", levels=", ".join(AUTONOMY_LEVELS)))
 
 
 def _text(line: Mapping[str, Any], key: str, default: str) -> str:
     value = line.get(key, default)
     if not isinstance(value, str):
-        raise UsageError(f"{key} must be text")
+        raise UsageError(N_("{key} must be text", key=key))
     return value
 
 
 def _flag(line: Mapping[str, Any], key: str) -> bool:
     value = line.get(key, False)
     if not isinstance(value, bool):
-        raise UsageError(f"{key} must be true or false")
+        raise UsageError(N_("{key} must be true or false", key=key))
     return value

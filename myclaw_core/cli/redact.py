@@ -8,10 +8,11 @@ import sys
 from typing import Any, BinaryIO
 
 from myclaw_core.errors import UsageError
+from myclaw_core.messages import N_
 
 __all__ = ["run"]
 
-_FORM = 'a line is {"text": "…"}, with other keys as you like'
+_FORM = '{"text": "…"}'
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,5 +52,5 @@ def _masked(raw: bytes) -> dict[str, Any]:
 
     value = parse_line(raw)
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
-        raise UsageError(f"not a JSON object with a text; {_FORM}")
+        raise UsageError(N_("not a JSON object with a text; a line is {form}, with other keys as you like", form=_FORM))
     return value | {"text": redact_text(value["text"])}

@@ -1,60 +1,86 @@
-"""Runs a parsed command and turns every error a person can mend into one line."""
+"""Runs what was typed and turns every error a person can mend into one line."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 from myclaw_core.cli.streams import drop_output, mend_streams
-from myclaw_core.errors import MyclawError
+from myclaw_core.messages import _, render
 
-__all__ = ["run_command"]
+__all__ = ["run"]
 
 _MODULES = {"chat": "talk", "ask": "talk", "plugins enable": "plugin_switch", "plugins disable": "plugin_switch"}
 """Where a command is found whose module is not named like its first word."""
 
-_OWN_LOG = frozenset({"chat", "ask", "redact"})
+_OPENS_NOTHING = frozenset({"completion", "demo", "redact"})
+"""Commands that look at nothing of the person's, so that they speak the language of the environment."""
+
+_OWN_LOG = frozenset({"chat", "ask", "completion", "redact"})
 """Commands that take care of log lines themselves, or log nothing."""
 
 _QUIET = frozenset({"audit verify", "doctor"})
 """Commands whose report says all of it."""
 
 
-def run_command(args: argparse.Namespace) -> int:
-    """Run the command that `args` names and return its exit code."""
-    if getattr(args, "version", False):
-        from myclaw_core import __version__
+def run(arguments: Sequence[str]) -> int:
+    """Run the command that the arguments name and return its exit code.
 
-        print(f"myclaw {__version__}")
-        return 0
+    Raises:
+        SystemExit: Help was asked for and printed, or the arguments name no command.
+    """
     mend_streams()
     try:
-        code = _dispatch(args)
-        sys.stdout.flush()
-    except MyclawError as error:
-        print(f"myclaw: {error}", file=sys.stderr)
-        return error.exit_code
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
-        print("myclaw: stopped", file=sys.stderr)
+        _complain(_("stopped"))
         return 130
     except BrokenPipeError:
         drop_output()  # whoever reads has enough
         return 0
     except OSError as error:
         drop_output()
-        print(f"myclaw: {_line(error)}", file=sys.stderr)
+        _complain(_line(error))
         return 1
-    return code
 
 
-def _line(error: OSError) -> str:
-    reason = error.strerror or str(error)
-    return f"{error.filename}: {reason}" if error.filename else f"the output cannot be written: {reason}"
+def _run(arguments: Sequence[str]) -> int:
+    if arguments[:1] == ["--version"]:
+        return _print_version()
+    from myclaw_core.cli.parser import parse
+
+    args = parse(arguments)
+    return _print_version() if getattr(args, "version", False) else _command(args)
 
 
-def _dispatch(args: argparse.Namespace) -> int:
+def _print_version() -> int:
+    from myclaw_core import __version__
+
+    print(f"myclaw {__version__}")
+    return 0
+
+
+def _command(args: argparse.Namespace) -> int:
+    """Run a parsed command."""
+    from myclaw_core.cli.language import speak
+    from myclaw_core.errors import MyclawError
+
     command: str = args.command
+    if command not in _OPENS_NOTHING:
+        speak()
+    try:
+        return _dispatch(command, args)
+    except MyclawError as error:
+        _complain(render(error))
+        return error.exit_code
+
+
+def _dispatch(command: str, args: argparse.Namespace) -> int:
     module = import_module(f"myclaw_core.cli.{_MODULES.get(command) or command.partition(' ')[0]}")
     if command in _OWN_LOG:
         return int(module.run(args))
@@ -62,3 +88,17 @@ def _dispatch(args: argparse.Namespace) -> int:
 
     with LogLines(hold=command in _QUIET):
         return int(module.run(args))
+
+
+def _line(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    if error.filename:
+        return f"{error.filename}: {reason}"
+    return _("the output cannot be written: {reason}", reason=reason)
+
+
+def _complain(line: str) -> None:
+    """Print an error; what it quotes can be anything, but nothing that a terminal would act on."""
+    from myclaw_core.files.visible import visible
+
+    print("myclaw:", visible(line, keep="\n"), file=sys.stderr)

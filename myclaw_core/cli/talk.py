@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myclaw_core.errors import UsageError
-from myclaw_core.types.text import Text
+from myclaw_core.messages import N_, _, use_language
+from myclaw_core.types.text import as_text
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
@@ -33,7 +34,7 @@ async def _run(args: argparse.Namespace) -> int:
 
     text = " ".join(args.text) if args.command == "ask" else None
     if text is not None and not text.strip():
-        raise UsageError("the message is empty; say what to do")
+        raise UsageError(N_("the message is empty; say what to do"))
     with LogLines(hold=True) as log:
         return await _talk(args, text, open_roots(args.root), log)
 
@@ -41,20 +42,28 @@ async def _run(args: argparse.Namespace) -> int:
 async def _talk(args: argparse.Namespace, text: str | None, roots: tuple[str, ...], log: LogLines) -> int:
     """Run a conversation, or the one message `text`."""
     from myclaw_core.agent import Agent
-    from myclaw_core.cli.json_channel import JsonChannel
     from myclaw_core.paths import Home
 
     async with Agent.open(Home.find()) as agent:
         agent.require_model()
-        channel = JsonChannel() if text is not None and args.json else agent.channel("terminal")
+        channel = _channel(agent, as_json=text is not None and args.json)
         for notice in agent.notices:
             channel.notice(notice)
         for root in _wide(roots):
-            msgid = "--root {root} opens everything below it; a folder of its own is safer"
-            channel.notice(Text(msgid, {"root": root}))
-        log.unhold(map(str, agent.notices), show=lambda line: channel.notice(Text("{line}", {"line": line})))
+            channel.notice(N_("--root {root} opens everything below it; a folder of its own is safer", root=root))
+        log.unhold(map(str, agent.notices), show=lambda line: channel.notice(as_text(line)))
         desk = _desk(agent, channel, roots, args)
         return await channel.serve(desk) if text is None else await _ask(text, desk)
+
+
+def _channel(agent: Agent, *, as_json: bool) -> Channel:
+    """Return where the turn is shown; what a program reads is English, also the answer of a slash command."""
+    if not as_json:
+        return agent.channel("terminal")
+    from myclaw_core.cli.json_channel import JsonChannel
+
+    use_language("en")
+    return JsonChannel()
 
 
 def open_roots(given: list[str]) -> tuple[str, ...]:
@@ -67,7 +76,8 @@ def open_roots(given: list[str]) -> tuple[str, ...]:
     for text in given:
         path = Path(text).expanduser()
         if not path.is_dir():
-            raise UsageError(f"--root {text}: " + ("this is no folder" if path.exists() else "there is no such folder"))
+            problem = N_("this is no folder") if path.exists() else N_("there is no such folder")
+            raise UsageError(N_("--root {root}: {problem}", root=text, problem=problem))
         roots.append(os.path.realpath(path))
     return tuple(roots)
 
@@ -101,7 +111,8 @@ async def _ask(text: str, desk: SessionDesk) -> int:
     try:
         trace = await turn
     except asyncio.CancelledError:
-        print("myclaw: stopped; what was done until then is recorded ('myclaw audit show')", file=sys.stderr)
+        told = _("stopped; what was done until then is recorded ('myclaw audit show')")
+        print(f"myclaw: {told}", file=sys.stderr)
         return 130
     finally:
         loop.remove_signal_handler(signal.SIGINT)

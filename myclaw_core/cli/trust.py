@@ -8,6 +8,7 @@ import json
 
 from myclaw_core.cli.looking import tell_broken
 from myclaw_core.errors import UsageError
+from myclaw_core.messages import N_
 from myclaw_core.types.trust import TrustScore, TrustSubject
 
 __all__ = ["run"]
@@ -62,8 +63,9 @@ def _find(scores: dict[TrustSubject, TrustScore], wanted: list[str]) -> TrustSub
     exact = [subject for subject in scores if subject == (actor, prefix)]
     matches = exact or [subject for subject in scores if subject[0] == actor and subject[1].startswith(prefix)]
     if not matches:
-        raise UsageError(f"no subject {' '.join(wanted)!r} has any history; see 'myclaw trust list'")
+        given = " ".join(wanted)
+        raise UsageError(N_("no subject '{subject}' has any history; see 'myclaw trust list'", subject=given))
     if len(matches) > 1:
         names = "; ".join(" ".join(subject) for subject in matches[:5])
-        raise UsageError(f"{len(matches)} subjects fit: {names}; name the class")
+        raise UsageError(N_("{n} subjects fit: {names}; name the class", n=len(matches), names=names))
     return matches[0]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import getpass
+import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.looking import tell_broken
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import _, render
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
@@ -28,18 +31,17 @@ def run(args: argparse.Namespace) -> int:
 async def _run(args: argparse.Namespace) -> int:
     from myclaw_core.agent import Agent
     from myclaw_core.paths import Home
-    from myclaw_core.runtime.undoing import find_trace, first_words, last_changing
+    from myclaw_core.runtime.undoing import find_trace, last_changing
 
     async with Agent.open(Home.find(), on_broken=tell_broken) as agent:
         for notice in agent.notices:
-            print(f"myclaw: {visible(str(notice))}", file=sys.stderr)
+            print(f"myclaw: {visible(render(notice))}", file=sys.stderr)
         sender = f"cli:{getpass.getuser()}"
         log = agent.log
         wanted: str = args.trace
         original = await (find_trace(log, wanted) if wanted else last_changing(log, sender, "myclaw undo"))
         lines = await agent.undo(_turn(agent, sender, original), original, force=args.force)
-    print(f"taking back {first_words(original)!r} (trace {str(original.id)[:13]})")
-    print("\n".join(map(_told, lines)) or "it changed nothing")
+    print(json.dumps(_json(original, lines), ensure_ascii=False) if args.json else _report(original, lines))
     return 0 if all(line.reverted for line in lines) else 1
 
 
@@ -60,8 +62,33 @@ def _turn(agent: Agent, sender: str, original: ExecutionTrace) -> Turn:
     )
 
 
-def _told(line: UndoLine) -> str:
-    state = "undone" if line.reverted else "not undone"
+def _json(original: ExecutionTrace, lines: Sequence[UndoLine]) -> dict[str, Any]:
+    return {
+        "trace": str(original.id),
+        "undone": all(line.reverted for line in lines),
+        "steps": [
+            {
+                "tool": line.step.tool_name,
+                "targets": [effect.target for effect in line.step.effects],
+                "undone": line.reverted,
+                "details": list(map(str, line.details)),
+            }
+            for line in lines
+        ],
+    }
+
+
+def _report(original: ExecutionTrace, lines: Sequence[UndoLine]) -> str:
+    from myclaw_core.runtime.undoing import first_words
+
+    words, trace = first_words(original), str(original.id)[:13]
+    head = _("taking back '{words}' (trace {trace})", words=words, trace=trace)
+    return "\n".join([head, *(map(_line, lines) if lines else [_("it changed nothing")])])
+
+
+def _line(line: UndoLine) -> str:
     targets = ", ".join(display_path(effect.target) for effect in line.step.effects)
-    details = "; ".join(map(str, line.details))
-    return visible(f"{state}: {line.step.tool_name} {targets}" + (f" ({details})" if details else ""))
+    what = f"{line.step.tool_name} {targets}"
+    told = _("undone: {what}", what=what) if line.reverted else _("not undone: {what}", what=what)
+    details = "; ".join(map(render, line.details))
+    return visible(f"{told} ({details})" if details else told)
