@@ -10,7 +10,8 @@ from attrs import field, frozen
 from myclaw_core.events.audit_files import AuditFolder
 from myclaw_core.events.audit_lines import Line, Note, day_of, line_start
 from myclaw_core.events.store import Head
-from myclaw_core.types.text import Text
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text, TextValue
 
 __all__ = ["Comparison"]
 
@@ -69,8 +70,12 @@ class Comparison:
         for name in self._folder.days():
             day = self._day(name)
             for line in day.lines.values():
-                place: dict[str, str | int] = {"file": day.path.name, "line": line.number}
-                self._tell(line.seq, Text("{file}:{line} holds an event that the log does not have there", place))
+                problem = N_(
+                    "{file}:{line} holds an event that the log does not have there",
+                    file=day.path.name,
+                    line=line.number,
+                )
+                self._tell(line.seq, problem)
 
     def _compare(self, head: Head, day: _Day) -> Line | None:
         line = day.lines.pop(head.seq, None)
@@ -78,8 +83,13 @@ class Comparison:
             self.missing.append(head)
             return None
         if line.start != line_start(head) or line.body_sha256 not in (None, head.body_sha256):
-            place: dict[str, str | int] = {"file": day.path.name, "line": line.number, "seq": head.seq}
-            self._tell(head.seq, Text("{file}:{line} is not what the log holds as event {seq}", place))
+            problem = N_(
+                "{file}:{line} is not what the log holds as event {seq}",
+                file=day.path.name,
+                line=line.number,
+                seq=head.seq,
+            )
+            self._tell(head.seq, problem)
             return None
         self.checked += 1
         return line
@@ -92,16 +102,16 @@ class Comparison:
     def _read(self, name: str) -> _Day:
         day = _Day(self._folder.path(name))
         for number, line in self._folder.lines(name):
-            place: dict[str, str | int] = {"file": day.path.name, "line": number}
+            place: dict[str, TextValue] = {"file": day.path.name, "line": number}
             if isinstance(line, Note):
                 if not line.is_signed(self._key):
-                    self._tell(0, Text("{file}:{line} is a note that was not signed with the log's key", place))
+                    self._tell(0, N_("{file}:{line} is a note that was not signed with the log's key", **place))
                 elif line.note == "erased":
                     day.erased.update(line.seqs)
             elif line is None:
-                self._tell(0, Text("{file}:{line} is no line of the record", place))
+                self._tell(0, N_("{file}:{line} is no line of the record", **place))
             elif line.seq in day.lines:
-                self._tell(line.seq, Text("{file}:{line} holds an event a second time", place))
+                self._tell(line.seq, N_("{file}:{line} holds an event a second time", **place))
             elif line.seq <= self._cursor:
                 day.lines[line.seq] = line
         return day

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from myclaw_core.atomic import replace_file
 from myclaw_core.events.audit_lines import Line, Note, highest, is_torn, read_line
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = ["AuditFolder"]
@@ -159,14 +160,13 @@ class AuditFolder:
             fragment = _end_of(file.fileno(), size)
             if not fragment:
                 return None
-            place = {"file": path.name}
             if is_torn(fragment):
                 file.truncate(size - len(fragment))
-                text = Text("the last line of {file} was torn and is written again", place)
+                text = N_("the last line of {file} was torn and is written again", file=path.name)
             else:
                 file.seek(size)
                 file.write(b"\n")
-                text = Text("{file} ends with something that is no line of the record; it was left there", place)
+                text = N_("{file} ends with something that is no line of the record; it was left there", file=path.name)
             file.flush()
             os.fsync(file.fileno())
         # Lines that were written again may stand last without the note that says how far the file goes.

@@ -7,6 +7,7 @@ import logging
 
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = ["RecordCheck"]
@@ -27,7 +28,7 @@ class RecordCheck:
     def __init__(self, log: EventLog) -> None:
         self._event_log = log
         self._task: asyncio.Task[None] | None = None
-        self._unchecked: Text | None = Text("the record is still being checked")
+        self._unchecked: Text | None = N_("the record is still being checked")
         self._damage: Text | None = None
         self.behind: Text | None = None
 
@@ -65,7 +66,7 @@ class RecordCheck:
         try:
             report = await self._event_log.verify()
         except StoreError as error:
-            self._found(Text("{reason}", {"reason": str(error)}))
+            self._found(error.text)
             return
         if report.ok:
             self._unchecked = None
@@ -73,4 +74,4 @@ class RecordCheck:
             self._found(report.problem)
 
     def _found(self, problem: Text | None) -> None:
-        self.damaged(Text("the event log is not whole: {problem}", {"problem": str(problem or "unknown")}))
+        self.damaged(N_("the event log is not whole: {problem}", problem=problem or N_("unknown")))

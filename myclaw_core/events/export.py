@@ -27,6 +27,7 @@ from myclaw_core.events.chain import body_digest
 from myclaw_core.events.log import EventLog, stamp
 from myclaw_core.events.store import Head
 from myclaw_core.events.types import Event, TraceClosed
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = ["AuditExport", "ExportReport"]
@@ -196,11 +197,9 @@ class AuditExport:
         problems = [problem for _, problem in [*await self._compare(comparison), *comparison.problems]]
         if comparison.missing:
             await asyncio.shield(self._restore(comparison.missing))
-            seqs = ", ".join(str(head.seq) for head in comparison.missing[:5])
-            place: dict[str, str | int] = {"n": len(comparison.missing), "seqs": seqs}
-            problems.append(Text("{n} lines were missing in the audit files and were written again: {seqs}", place))
+            problems.append(_written_again(comparison.missing))
         for problem in problems:
-            tell(Text("the audit files differ from the log: {problem}", {"problem": str(problem)}))
+            tell(N_("the audit files differ from the log: {problem}", problem=problem))
 
     async def _compare(self, comparison: Comparison, *, thorough: bool = False) -> list[tuple[int, Text]]:
         """Lead a comparison through the log and return what is wrong with bodies.
@@ -222,17 +221,18 @@ class AuditExport:
     async def _body_problem(self, head: Head, line: Line, *, noted: bool, end: bool) -> Text | None:
         """Return what is wrong with the body in a line; `end` ends an erasing that a signed note tells of."""
         ((_, body),) = await self._event_log.stored(head.seq - 1, 1)
-        place = {"seq": head.seq}
         if line.body_sha256 is not None:
-            return Text("event {seq} was erased and its text still stands in a file", place) if body is None else None
+            if body is not None:
+                return None
+            return N_("event {seq} was erased and its text still stands in a file", seq=head.seq)
         if body is None or body_digest(body) != head.body_sha256:
             return None
         if not noted:
-            return Text("a line says that event {seq} was erased, and it was not", place)
+            return N_("a line says that event {seq} was erased, and it was not", seq=head.seq)
         if end:
             await self._event_log.erase(head.seq)
             return None
-        return Text("erasing event {seq} was interrupted; the next start ends it", place)
+        return N_("erasing event {seq} was interrupted; the next start ends it", seq=head.seq)
 
     async def _restore(self, heads: Sequence[Head]) -> None:
         """Write lines again that are gone, with a note that says so."""
@@ -272,7 +272,9 @@ class AuditExport:
             if handle is not None:
                 return handle
             await self._clock.sleep(_LOCK_PAUSE_S)
-        raise StoreError(f"{self._folder.root}: another process is writing there for a long time")
+        raise StoreError(
+            N_("{folder}: another process is writing there for a long time", folder=str(self._folder.root))
+        )
 
     async def _contained(self, work: Awaitable[None]) -> bool:
         """Await `work`; return whether it went well. A fault is told when it comes up, not each time."""
@@ -281,7 +283,7 @@ class AuditExport:
         except StoreError as error:
             if self.problem is None:
                 _logger.error("the audit files are behind the log: %s; this is tried again", error)  # noqa: TRY400
-            self.problem = Text("{reason}", {"reason": str(error)})
+            self.problem = error.text
             return False
         self.problem = None
         return True
@@ -293,11 +295,14 @@ def _told_plainly(root: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(f"{error.filename or root}: {error.strerror or error}; {_advice(error)}") from error
+        raise StoreError(_failed(error, root)) from error
 
 
-def _advice(error: OSError) -> str:
-    return "free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else "make the folder writable"
+def _failed(error: OSError, root: Path) -> Text:
+    path, reason = str(error.filename or root), error.strerror or str(error)
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return N_("{path}: {reason}; free some space", path=path, reason=reason)
+    return N_("{path}: {reason}; make the folder writable", path=path, reason=reason)
 
 
 def _by_day(rows: Sequence[tuple[Head, bytes | None]]) -> Iterator[tuple[str, bytes]]:
@@ -307,11 +312,18 @@ def _by_day(rows: Sequence[tuple[Head, bytes | None]]) -> Iterator[tuple[str, by
 
 
 def _missing(head: Head) -> Text:
-    return Text("event {seq} has no line in {day}.jsonl", {"seq": head.seq, "day": day_of(head)})
+    return N_("event {seq} has no line in {day}.jsonl", seq=head.seq, day=day_of(head))
+
+
+def _written_again(heads: Sequence[Head]) -> Text:
+    seqs = ", ".join(str(head.seq) for head in heads[:5])
+    return N_("{n} lines were missing in the audit files and were written again: {seqs}", n=len(heads), seqs=seqs)
 
 
 def _of_another_log(aside: Path, cursor: int, newest: Head | None) -> Text:
-    return Text(
+    return N_(
         "the audit files go to event {cursor} and the log to {newest}; they were kept as {folder} and written anew",
-        {"cursor": cursor, "newest": newest.seq if newest else 0, "folder": str(aside)},
+        cursor=cursor,
+        newest=newest.seq if newest else 0,
+        folder=str(aside),
     )

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from myclaw_core.errors import StoreError
+from myclaw_core.messages import N_
 
 __all__ = ["KEY_BYTES", "load_or_create_key"]
 
@@ -28,7 +29,13 @@ def load_or_create_key(path: Path) -> bytes:
             _create(path)
         return _load(path)
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}; check that its folder exists and that it is yours") from error
+        raise StoreError(
+            N_(
+                "{path}: {reason}; check that its folder exists and that it is yours",
+                path=str(path),
+                reason=error.strerror or str(error),
+            )
+        ) from error
 
 
 def _create(path: Path) -> None:
@@ -52,14 +59,16 @@ def _load(path: Path) -> bytes:
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise StoreError(f"{path} is not a file; move it away or put the key back")
+            raise StoreError(N_("{path} is not a file; move it away or put the key back", path=str(path)))
         if found.st_uid != os.geteuid():
-            raise StoreError(f"{path} belongs to another user; run `chown {os.geteuid()} {path}`")
+            raise StoreError(
+                N_("{path} belongs to another user; run `chown {user} {path}`", path=str(path), user=os.geteuid())
+            )
         if found.st_mode & 0o077:
-            raise StoreError(f"{path} can be read by others; run `chmod 600 {path}`")
+            raise StoreError(N_("{path} can be read by others; run `chmod 600 {path}`", path=str(path)))
         key = file.read(KEY_BYTES + 1)
     if len(key) != KEY_BYTES:
-        raise StoreError(f"{path} is not a key of {KEY_BYTES} bytes; put it back from a backup")
+        raise StoreError(N_("{path} is not a key of {n} bytes; put it back from a backup", path=str(path), n=KEY_BYTES))
     return key
 
 

@@ -7,15 +7,18 @@ from typing import Any
 
 from attrs import asdict, frozen
 
+from myclaw_core.columns import columns
 from myclaw_core.errors import MyclawError
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import TraceClosed, TurnStarted
+from myclaw_core.events.words import word
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import _
 
 __all__ = ["TraceLine", "trace_lines", "trace_table"]
 
 _WORDS_CHARS = 60
-_ROW = "{:<36}  {:<16}  {:<14}  {:<11}  {:>5}  {}"
+_STEPS_COLUMN = 4
 
 
 @frozen(kw_only=True)
@@ -52,13 +55,16 @@ async def trace_lines(log: EventLog, count: int) -> list[TraceLine]:
 
 
 def trace_table(lines: list[TraceLine]) -> str:
-    """Return traces for people."""
-    rows = [("trace", "began (UTC)", "sender", "outcome", "steps", "message")]
-    for line in lines:
-        steps = "" if line.steps is None else str(line.steps)
-        when = line.at[:16].replace("T", " ")
-        rows.append((line.trace, when, line.sender, line.outcome, steps, line.text or "(erased)"))
-    return "\n".join(visible(_ROW.format(*row)).rstrip() for row in rows)
+    """Return traces for people, in their language."""
+    headings = (_("trace"), _("began (UTC)"), _("sender"), _("outcome"), _("steps"), _("message"))
+    return "\n".join(columns([headings, *map(_cells, lines)], right={_STEPS_COLUMN}))
+
+
+def _cells(line: TraceLine) -> tuple[str, ...]:
+    steps = "" if line.steps is None else str(line.steps)
+    when = line.at[:16].replace("T", " ")
+    cells = (line.trace, when, line.sender, word(line.outcome), steps, line.text or _("(erased)"))
+    return tuple(map(visible, cells))
 
 
 async def _line(log: EventLog, trace_id: str) -> TraceLine:

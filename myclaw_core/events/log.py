@@ -21,6 +21,7 @@ from myclaw_core.events.marks import checkpoint_bytes, read_anchor, read_checkpo
 from myclaw_core.events.store import EventStore, Head, StoreTransaction
 from myclaw_core.events.types import Event, TraceClosed
 from myclaw_core.events.verify import VerifyReport, verify_chain
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = ["EventLog", "Listener", "LogTransaction", "stamp"]
@@ -228,7 +229,7 @@ class EventLog:
         try:
             return read_checkpoint(self._key, await self._store.get(_RECORDS, _CHECKPOINT)), None
         except (StoreError, NewerVersionError) as error:
-            return None, Text("{problem}", {"problem": str(error)})
+            return None, error.text
 
     async def _is_of_a_later_version(self) -> bool:
         try:
@@ -241,7 +242,7 @@ class EventLog:
         try:
             return read_anchor(self._anchor), None
         except NewerVersionError as error:
-            return None, Text("{problem}", {"problem": str(error)})
+            return None, error.text
 
     async def _with_bodies(self, heads: Sequence[Head]) -> list[tuple[Head, Event | None]]:
         return [(head, await self.event(head)) for head in heads]
@@ -285,8 +286,8 @@ def _event(head: Head, body: bytes | None) -> Event | None:
     if body is None:
         return None
     if not same_mac(body_digest(body), head.body_sha256):
-        raise StoreError(f"event {head.seq}: its body was changed after it was written; verify the log")
-    return loads_event(body, f"event {head.seq}")
+        raise StoreError(N_("event {seq}: its body was changed after it was written; verify the log", seq=head.seq))
+    return loads_event(body, N_("event {seq}", seq=head.seq))
 
 
 def stamp(at: datetime) -> str:

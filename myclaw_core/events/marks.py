@@ -16,6 +16,7 @@ from attrs import field, frozen
 from myclaw_core import codec
 from myclaw_core.errors import CodecError, NewerVersionError, StoreError
 from myclaw_core.events.chain import Mark, same_mac, signature_of
+from myclaw_core.messages import N_
 
 __all__ = ["Checkpoint", "checkpoint_bytes", "read_anchor", "read_checkpoint", "write_anchor"]
 
@@ -84,12 +85,12 @@ def read_checkpoint(key: bytes, record: bytes | None) -> Mark | None:
     if record is None:
         return None
     try:
-        found = codec.loads(Checkpoint, record, "the checkpoint of the event log")
+        found = codec.loads(Checkpoint, record, N_("the checkpoint of the event log"))
         is_signed = same_mac(found.signature, signature_of(key, found.mark))
     except NewerVersionError:
         raise
     except (CodecError, OverflowError) as error:
-        raise StoreError("the checkpoint of the event log is damaged") from error
+        raise StoreError(N_("the checkpoint of the event log is damaged")) from error
     if not is_signed:
-        raise StoreError("the checkpoint of the event log was not signed with its key")
+        raise StoreError(N_("the checkpoint of the event log was not signed with its key"))
     return found.mark

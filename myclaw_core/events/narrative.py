@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
+from myclaw_core.columns import columns
 from myclaw_core.events.store import Head
 from myclaw_core.events.types import (
     ApprovalAnswered,
@@ -23,26 +24,29 @@ from myclaw_core.events.types import (
     TurnStarted,
     UndoApplied,
 )
+from myclaw_core.events.words import word
 from myclaw_core.files.visible import visible
-from myclaw_core.messages import render
+from myclaw_core.messages import _, n_, render
+from myclaw_core.policy.types import Evidence
+from myclaw_core.runtime.types import ModelCall
 
 __all__ = ["event_lines", "narrate"]
 
 
 def narrate(trace_id: str, entries: Sequence[tuple[Head, Event | None]]) -> Iterator[str]:
-    """Yield the lines of one trace.
+    """Yield the lines of one trace, in the language of the person.
 
     Args:
         entries: The heads of the trace in order, each with its event; `None` where the body was erased.
     """
-    yield f"trace {trace_id}, times in UTC"
+    yield _("trace {trace}, times in UTC", trace=trace_id)
     for head, event in entries:
         yield from event_lines(head, event)
 
 
 def event_lines(head: Head, event: Event | None) -> Iterator[str]:
     """Yield the lines of one event, the first with its number and time."""
-    lines = ["(erased)"] if event is None else _lines(event)
+    lines = [_("(erased)")] if event is None else _lines(event)
     yield f"{head.seq:>6}  {head.at[:19].replace('T', ' ')}  {head.type}: {visible(lines[0])}"
     yield from (f"{'':>8}{visible(line)}" for line in lines[1:] if line)
 
@@ -53,103 +57,164 @@ def _lines(event: object) -> list[str]:
 
 
 @_lines.register
-def _(event: TurnStarted) -> list[str]:
+def _turn_started(event: TurnStarted) -> list[str]:
     turn = event.turn
-    plugins = ", ".join(f"{plugin.name} {plugin.version}" for plugin in event.plugins)
     return [
-        f"{turn.sender} on {turn.channel}, level {turn.autonomy}: {_short(turn.text)}",
-        f"folders: {', '.join(turn.roots)}",
-        f"plugins: {plugins}",
+        _(
+            "{sender} on {channel}, level {level}: {message}",
+            sender=turn.sender,
+            channel=turn.channel,
+            level=turn.autonomy,
+            message=_short(turn.text),
+        ),
+        _("folders: {folders}", folders=", ".join(turn.roots)),
+        _("plugins: {plugins}", plugins=", ".join(f"{plugin.name} {plugin.version}" for plugin in event.plugins)),
     ]
 
 
 @_lines.register
-def _(event: ModelCalled) -> list[str]:
-    call = event.call
-    usage = call.usage
-    first = (
-        f"{call.model} through {call.provider}, {usage.input_tokens + usage.cached_tokens} tokens in "
-        f"({usage.cached_tokens} cached), {usage.output_tokens} out, {call.cost_eur:.6f} EUR"
-    )
-    lines = [f"{first}; failed: {call.error}" if call.error else first]
+def _model_called(event: ModelCalled) -> list[str]:
+    lines = [_spent(event.call)]
     if event.message is not None and event.message.text:
-        lines.append(f"said: {_short(event.message.text)}")
+        lines.append(_("said: {message}", message=_short(event.message.text)))
     if event.message is not None:
-        lines.extend(f"proposed: {call.tool} {_short(_json(call.args))}" for call in event.message.tool_calls)
+        lines.extend(
+            _("proposed: {tool} {args}", tool=call.tool, args=_short(_json(call.args)))
+            for call in event.message.tool_calls
+        )
     return lines
 
 
+def _spent(call: ModelCall) -> str:
+    usage = call.usage
+    spent = _(
+        "{model} through {provider}, {tokens_in} tokens in ({cached} cached), {tokens_out} out, {cost:.6f} EUR",
+        model=call.model,
+        provider=call.provider,
+        tokens_in=usage.input_tokens + usage.cached_tokens,
+        cached=usage.cached_tokens,
+        tokens_out=usage.output_tokens,
+        cost=call.cost_eur,
+    )
+    return _("{spent}; failed: {reason}", spent=spent, reason=call.error) if call.error else spent
+
+
 @_lines.register
-def _(event: StepDecided) -> list[str]:
+def _step_decided(event: StepDecided) -> list[str]:
     step = event.step
     if step.decision is None:
-        return [f"step {step.index} {step.tool_name}: not judged, its arguments are invalid"]
+        return [_("step {step} {tool}: not judged, its arguments are invalid", step=step.index, tool=step.tool_name)]
     decision = step.decision
-    lines = [f"step {step.index} {step.tool_name} {step.effect_class}: {decision.verdict} via {decision.via}"]
-    lines.extend(f"{reason.check:<13} {reason.verdict:<17} {reason.text}" for reason in decision.reasons)
-    lines.extend(
-        f"evidence      {item.effect_class}: score {item.score:.3f}, samples {item.n_samples}"
-        for item in decision.evidence
-    )
-    return lines
-
-
-@_lines.register
-def _(event: ApprovalAsked) -> list[str]:
-    return [f"step {event.step_index}: {event.request.draft.summary} ({event.request.id})"]
-
-
-@_lines.register
-def _(event: ApprovalAnswered) -> list[str]:
-    approval = event.approval
-    note = f" ({approval.note})" if approval.note else ""
-    return [f"{approval.verdict} by {approval.decided_by}{note} ({approval.request_id})"]
-
-
-@_lines.register
-def _(event: StepIntended) -> list[str]:
-    undo = f"undo record {event.undo.id}" if event.undo else "no undo record"
-    return [f"step {event.step_index}: about to run, {undo}"]
-
-
-@_lines.register
-def _(event: StepEnded) -> list[str]:
-    step = event.step
-    if step.error is not None:
-        return [f"step {step.index} {step.tool_name}: {step.error.kind}, {render(step.error.message)}"]
-    text = step.exec_result.text if step.exec_result else ""
-    return [f"step {step.index} {step.tool_name}: {step.state} in {step.wall_time_ms} ms", _short(text)]
-
-
-@_lines.register
-def _(event: TraceClosed) -> list[str]:
-    trace = event.trace
-    cost_eur = sum(call.cost_eur for call in trace.model_calls)
     return [
-        f"{trace.outcome}, steps {len(trace.steps)}, {cost_eur:.6f} EUR, {trace.wall_time_ms} ms",
-        *(f"counts for trust in {' '.join(row.subject)}" for row in event.signals),
+        _(
+            "step {step} {tool} {effect_class}: {verdict} via {check}",
+            step=step.index,
+            tool=step.tool_name,
+            effect_class=step.effect_class,
+            verdict=word(decision.verdict),
+            check=decision.via,
+        ),
+        *columns([(reason.check, word(reason.verdict), render(reason.text)) for reason in decision.reasons]),
+        *map(_read, decision.evidence),
+    ]
+
+
+def _read(item: Evidence) -> str:
+    return _(
+        "evidence: {effect_class}, score {score:.3f}, samples {n}",
+        effect_class=item.effect_class,
+        score=item.score,
+        n=item.n_samples,
+    )
+
+
+@_lines.register
+def _approval_asked(event: ApprovalAsked) -> list[str]:
+    request = event.request
+    return [
+        _("step {step}: {what} ({request})", step=event.step_index, what=request.draft.summary, request=str(request.id))
     ]
 
 
 @_lines.register
-def _(event: UndoApplied) -> list[str]:
-    state = "undone" if event.reverted else "not undone"
-    return [f"step {event.step_index} of {event.original_trace_id} {state}", *map(str, event.details)]
+def _approval_answered(event: ApprovalAnswered) -> list[str]:
+    approval = event.approval
+    verdict, who, request = word(approval.verdict), approval.decided_by, str(approval.request_id)
+    if not approval.note:
+        return [_("{verdict} by {who} ({request})", verdict=verdict, who=who, request=request)]
+    note = word(approval.note)
+    return [_("{verdict} by {who} ({note}) ({request})", verdict=verdict, who=who, note=note, request=request)]
 
 
 @_lines.register
-def _(event: PluginFault) -> list[str]:
-    return [f"{event.plugin} in {event.hook}: {event.detail}"]
+def _step_intended(event: StepIntended) -> list[str]:
+    if event.undo is None:
+        return [_("step {step}: about to run, no undo record", step=event.step_index)]
+    return [_("step {step}: about to run, undo record {undo}", step=event.step_index, undo=str(event.undo.id))]
 
 
 @_lines.register
-def _(event: PluginConsent) -> list[str]:
-    return [f"{event.plugin} {event.version} of {event.distribution} {event.change}"]
+def _step_ended(event: StepEnded) -> list[str]:
+    step = event.step
+    if step.error is not None:
+        kind, reason = word(step.error.kind), step.error.message
+        return [
+            _("step {step} {tool}: {kind}, {reason}", step=step.index, tool=step.tool_name, kind=kind, reason=reason)
+        ]
+    text = step.exec_result.text if step.exec_result else ""
+    state, ms = word(step.state), step.wall_time_ms
+    return [
+        _("step {step} {tool}: {state} in {ms} ms", step=step.index, tool=step.tool_name, state=state, ms=ms),
+        _short(text),
+    ]
 
 
 @_lines.register
-def _(event: ConfigChanged) -> list[str]:
-    return [f"{event.key}: {event.before or 'default'} became {event.after or 'default'}, by {event.sender}"]
+def _trace_closed(event: TraceClosed) -> list[str]:
+    trace = event.trace
+    return [
+        _(
+            "{outcome}, steps {steps}, {cost:.6f} EUR, {ms} ms",
+            outcome=word(trace.outcome or ""),
+            steps=len(trace.steps),
+            cost=sum(call.cost_eur for call in trace.model_calls),
+            ms=trace.wall_time_ms,
+        ),
+        *(_("counts for trust in {subject}", subject=" ".join(row.subject)) for row in event.signals),
+    ]
+
+
+@_lines.register
+def _undo_applied(event: UndoApplied) -> list[str]:
+    step, trace = event.step_index, str(event.original_trace_id)
+    if event.reverted:
+        first = _("step {step} of {trace} undone", step=step, trace=trace)
+    else:
+        first = _("step {step} of {trace} not undone", step=step, trace=trace)
+    return [first, *map(render, event.details)]
+
+
+@_lines.register
+def _plugin_fault(event: PluginFault) -> list[str]:
+    return [_("{plugin} in {hook}: {detail}", plugin=event.plugin, hook=event.hook, detail=event.detail)]
+
+
+@_lines.register
+def _plugin_consent(event: PluginConsent) -> list[str]:
+    plugin, version, distribution = event.plugin, event.version, event.distribution
+    if event.change == "enabled":
+        return [
+            _("{plugin} {version} of {distribution} enabled", plugin=plugin, version=version, distribution=distribution)
+        ]
+    return [
+        _("{plugin} {version} of {distribution} disabled", plugin=plugin, version=version, distribution=distribution)
+    ]
+
+
+@_lines.register
+def _config_changed(event: ConfigChanged) -> list[str]:
+    before, after = event.before or _("default"), event.after or _("default")
+    return [_("{key}: {before} became {after}, by {who}", key=event.key, before=before, after=after, who=event.sender)]
 
 
 def _json(args: Mapping[str, Any]) -> str:
@@ -159,4 +224,7 @@ def _json(args: Mapping[str, Any]) -> str:
 def _short(text: str, limit: int = 160) -> str:
     """Return `text`, cut with a notice where it is long."""
     plain = text.strip()
-    return plain if len(plain) <= limit else f"{plain[:limit]} … ({len(plain) - limit} more characters)"
+    if len(plain) <= limit:
+        return plain
+    more = len(plain) - limit
+    return n_("{start} … ({n} more character)", "{start} … ({n} more characters)", more, start=plain[:limit])

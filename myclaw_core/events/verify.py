@@ -10,6 +10,7 @@ from attrs import frozen
 from myclaw_core.errors import StoreError
 from myclaw_core.events.chain import GENESIS, Mark, body_digest, head_mac, mark_of, same_mac
 from myclaw_core.events.store import EventStore, Head
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = ["VerifyReport", "verify_chain"]
@@ -52,7 +53,7 @@ async def verify_chain(store: EventStore, key: bytes, *, after: int = 0, marks: 
     try:
         problem = await walk.start(store) or await walk.through(store)
     except StoreError as error:
-        problem = Text("event {seq} cannot be read: {error}", {"seq": walk.seq, "error": str(error)})
+        problem = N_("event {seq} cannot be read: {error}", seq=walk.seq, error=error.text)
     return VerifyReport(
         ok=problem is None,
         checked=max(walk.seq - after - 1, 0),
@@ -86,9 +87,9 @@ class _Walk:
         if not heads or heads[0].seq != after:
             newest = await store.last_head()
             self.seq = min(after, newest.seq + 1 if newest else 1)
-            return Text("event {seq} is missing", {"seq": self.seq})
+            return N_("event {seq} is missing", seq=self.seq)
         if not self._is_known(heads[0]):
-            return Text("event {seq} is not the one that was verified before", {"seq": after})
+            return N_("event {seq} is not the one that was verified before", seq=after)
         self._step_onto(heads[0])
         return None
 
@@ -100,7 +101,7 @@ class _Walk:
             self._step_onto(head)
         newest = max(self._known, default=0)
         if newest >= self.seq:
-            return Text("the log ends at event {end} and once held {newest}", {"end": self.seq - 1, "newest": newest})
+            return N_("the log ends at event {end} and once held {newest}", end=self.seq - 1, newest=newest)
         return None
 
     def _step_onto(self, head: Head) -> None:
@@ -108,15 +109,14 @@ class _Walk:
         self.seq = head.seq + 1
 
     def _problem(self, head: Head, body: bytes | None) -> Text | None:
-        place = {"seq": self.seq}
         if head.seq != self.seq:
-            return Text("event {seq} is missing", place)
+            return N_("event {seq} is missing", seq=self.seq)
         if not self._is_linked(head):
-            return Text("event {seq} was changed", place)
+            return N_("event {seq} was changed", seq=self.seq)
         if not self._is_known(head):
-            return Text("event {seq} is not the one that was once written", place)
+            return N_("event {seq} is not the one that was once written", seq=self.seq)
         if body is not None and not same_mac(body_digest(body), head.body_sha256):
-            return Text("the body of event {seq} was changed", place)
+            return N_("the body of event {seq} was changed", seq=self.seq)
         return None
 
     def _is_linked(self, head: Head) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from myclaw_core.errors import TrustCorruptionError
+from myclaw_core.messages import N_
 from myclaw_core.trust.blob import from_blob
 from myclaw_core.trust.chain import Anchor, ChainHead, tail_problem, walk
 from myclaw_core.trust.estimator import Estimator
@@ -84,9 +85,7 @@ async def check_chain(backend: TrustBackend, anchor: Anchor, key: bytes) -> Chai
         async for rows in pages(backend):
             head, bad = walk(rows, head, key)
             if bad is not None:
-                problem = Text(
-                    "row {seq} of the trust events was changed or one before it is missing", {"seq": bad.seq}
-                )
+                problem = N_("row {seq} of the trust events was changed or one before it is missing", seq=bad.seq)
                 return _report(head, subjects, problem, bad.seq)
             for row in rows:
                 if row.subject_hash not in subjects:
@@ -94,7 +93,7 @@ async def check_chain(backend: TrustBackend, anchor: Anchor, key: bytes) -> Chai
                 if anchored is not None and row.seq == anchored.seq:
                     at_anchor = row.mac
     except TrustCorruptionError as error:
-        return _report(head, subjects, Text("{reason}", {"reason": str(error)}), None)
+        return _report(head, subjects, error.text, None)
     if anchored is None and not head.seq:
         anchor.write(head)
     return _report(head, subjects, tail_problem(anchored, head.seq, at_anchor), None)

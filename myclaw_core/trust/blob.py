@@ -11,10 +11,12 @@ from typing import Any
 
 from myclaw_core import codec
 from myclaw_core.errors import CodecError, TrustCorruptionError
+from myclaw_core.messages import N_
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.stamp import parse_stamp, stamp
 from myclaw_core.trust.state import COMPONENTS, KEPT_GRANTS, RECENT, Component, SubjectState
 from myclaw_core.types.canonical import canonical_json
+from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 
 __all__ = ["from_blob", "to_blob"]
@@ -50,18 +52,26 @@ def from_blob(blob: bytes, subject: TrustSubject, estimator: Estimator, key: byt
             version wrote it.
     """
     try:
-        content = _checked(codec.document(blob, "its document"), subject, key)
+        content = _checked(codec.document(blob, N_("its document")), subject, key)
         return _state(subject, content) if content["estimator"] == estimator.id else None
-    except (CodecError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise TrustCorruptionError(f"trust in {' '.join(subject)}: the stored score is damaged: {error}") from error
+    except (CodecError, TrustCorruptionError) as error:
+        raise _damaged(subject, error.text) from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise _damaged(subject, N_("it is malformed")) from error
+
+
+def _damaged(subject: TrustSubject, reason: Text) -> TrustCorruptionError:
+    return TrustCorruptionError(
+        N_("trust in {subject}: the stored score is damaged: {reason}", subject=" ".join(subject), reason=reason)
+    )
 
 
 def _checked(content: dict[str, Any], subject: TrustSubject, key: bytes) -> Mapping[str, Any]:
     checksum = content.pop("checksum")
     if not hmac.compare_digest(checksum, _checksum(content, key)):
-        raise ValueError("its checksum fails")
+        raise TrustCorruptionError(N_("its checksum fails"))
     if content["subject"] != list(subject):
-        raise ValueError("it belongs to another subject")
+        raise TrustCorruptionError(N_("it belongs to another subject"))
     return content
 
 
@@ -73,10 +83,10 @@ def _state(subject: TrustSubject, content: Mapping[str, Any]) -> SubjectState:
     _in_range(content["score"], 1.0)
     n_samples, n_good, days = (_count(content[name]) for name in ("n_samples", "n_good", "days"))
     if max(n_good, days) > n_samples:
-        raise ValueError("its counts contradict each other")
+        raise TrustCorruptionError(N_("its counts contradict each other"))
     recent, grants = content["recent"], content["grants"]
     if len(recent) > RECENT or len(grants) > KEPT_GRANTS or not all(isinstance(bad, bool) for bad in recent):
-        raise ValueError("its last samples are malformed")
+        raise TrustCorruptionError(N_("its last samples are malformed"))
     parts = {name: _component(content["components"][name]) for name in COMPONENTS}
     times = {name: _read(content[name]) for name in _TIMES}
     return SubjectState(
@@ -112,13 +122,13 @@ def _in_range(value: Any, highest: float) -> float:
         or not 0.0 <= value <= highest
         or value == math.inf
     ):
-        raise ValueError(f"{value!r} is out of range")
+        raise TrustCorruptionError(N_("{value} is out of range", value=repr(value)))
     return float(value)
 
 
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{value!r} is no count")
+        raise TrustCorruptionError(N_("{value} is no count", value=repr(value)))
     return value
 
 

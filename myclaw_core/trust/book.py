@@ -14,6 +14,7 @@ from attrs import evolve
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError, TrustCorruptionError
+from myclaw_core.messages import N_
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.trust.audit import TrustReport, check_chain, check_scores, pages
 from myclaw_core.trust.blob import from_blob, to_blob
@@ -78,7 +79,7 @@ class TrustBook:
         self._head = ChainHead()
         self._generation = 0
         self.applied_seq = 0
-        self.problem: Text | None = Text("the trust record has not been read yet")
+        self.problem: Text | None = N_("the trust record has not been read yet")
 
     @property
     def sound(self) -> bool:
@@ -226,7 +227,7 @@ class TrustBook:
             damaged = await check_scores(self._backend, self._estimator, self._key)
         for subject in damaged:
             self._empty(subject, f"trust in {' '.join(subject)}: the stored score is not what its events give")
-        lines = tuple(Text("the stored score of {subject} is damaged", {"subject": " ".join(s)}) for s in damaged)
+        lines = tuple(N_("the stored score of {subject} is damaged", subject=" ".join(one)) for one in damaged)
         return TrustReport(rows=chain.head.seq, problems=lines, damaged=damaged)
 
     async def _load(self, tx: TrustTransaction) -> None:
@@ -298,7 +299,7 @@ class TrustBook:
         try:
             await self._follow(rows)
         except TrustCorruptionError as error:
-            self._distrust(Text("{reason}", {"reason": str(error)}))
+            self._distrust(error.text)
             return False
         self._generation, self.applied_seq = generation, applied_seq
         return True
@@ -307,11 +308,15 @@ class TrustBook:
         """Take in `rows`, the first of which is the newest one known where there is one."""
         if self._head.seq:
             if not rows or ChainHead(rows[0].seq, rows[0].mac) != self._head:
-                raise TrustCorruptionError(f"row {self._head.seq} of the trust events was changed or is missing")
+                raise TrustCorruptionError(
+                    N_("row {seq} of the trust events was changed or is missing", seq=self._head.seq)
+                )
             rows = rows[1:]
         head, bad = walk(rows, self._head, self._key)
         if bad is not None:
-            raise TrustCorruptionError(f"row {bad.seq} of the trust events does not follow from the one before it")
+            raise TrustCorruptionError(
+                N_("row {seq} of the trust events does not follow from the one before it", seq=bad.seq)
+            )
         self._publish(await self._advanced([read_row(row) for row in rows], head.seq), head)
 
     async def _advanced(self, happenings: Iterable[Happening], upto: int) -> dict[TrustSubject, SubjectState]:

@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 
 from myclaw_core import codec
 from myclaw_core.errors import CodecError, NewerVersionError, StoreError, TrustCorruptionError
+from myclaw_core.messages import N_
 from myclaw_core.trust.store import TrustRow
 from myclaw_core.types.canonical import canonical_json
 from myclaw_core.types.text import Text
@@ -96,11 +97,14 @@ class Anchor:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StoreError(f"{self.path}: {error.strerror}; make it readable") from error
+            reason = error.strerror or str(error)
+            raise StoreError(N_("{path}: {reason}; make it readable", path=str(self.path), reason=reason)) from error
         except NewerVersionError as error:
-            raise TrustCorruptionError(str(error)) from error
+            raise TrustCorruptionError(error.text) from error
         except CodecError as error:
-            raise TrustCorruptionError(f"{self.path} is damaged; restore it with its database from a backup") from error
+            raise TrustCorruptionError(
+                N_("{path} is damaged; restore it with its database from a backup", path=str(self.path))
+            ) from error
 
     def write(self, head: ChainHead) -> None:
         """Anchor `head` durably; an anchor that is further stays.
@@ -119,15 +123,21 @@ class Anchor:
                 os.fsync(file.fileno())
             fresh.replace(self.path)
         except OSError as error:
-            raise StoreError(f"{self.path}: {error.strerror}; make the file and its folder writable") from error
+            raise StoreError(
+                N_(
+                    "{path}: {reason}; make the file and its folder writable",
+                    path=str(self.path),
+                    reason=error.strerror or str(error),
+                )
+            ) from error
 
 
 def tail_problem(anchored: ChainHead | None, rows: int, at_anchor: bytes) -> Text | None:
     """Return what the anchor says against a chain of `rows` rows, whose row at the anchored number has `at_anchor`."""
     if anchored is None:
-        return Text("its head file is missing") if rows else None
+        return N_("its head file is missing") if rows else None
     if rows < anchored.seq:
-        return Text("{missing} of its newest rows are missing", {"missing": anchored.seq - rows})
+        return N_("{missing} of its newest rows are missing", missing=anchored.seq - rows)
     if anchored.mac != at_anchor:
-        return Text("row {seq} is not the one in its head file", {"seq": anchored.seq})
+        return N_("row {seq} is not the one in its head file", seq=anchored.seq)
     return None

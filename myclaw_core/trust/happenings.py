@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from myclaw_core import codec
 from myclaw_core.errors import CodecError, TrustCorruptionError
+from myclaw_core.messages import N_
 from myclaw_core.trust.stamp import parse_stamp, stamp
 from myclaw_core.trust.store import TrustRow
 from myclaw_core.trust.subject import subject_hash
@@ -89,22 +90,28 @@ def read_row(row: TrustRow) -> Happening:
         TrustCorruptionError: It is malformed, or of a kind that only a later version knows.
     """
     try:
-        return _read(row, codec.document(row.delta, f"trust row {row.seq}"))
+        return _read(row, codec.document(row.delta, N_("trust row {seq}", seq=row.seq)))
     except CodecError as error:
-        raise TrustCorruptionError(str(error)) from error
+        raise TrustCorruptionError(error.text) from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise TrustCorruptionError(f"trust row {row.seq} cannot be read: {error}") from error
+        raise TrustCorruptionError(N_("trust row {seq} cannot be read: it is malformed", seq=row.seq)) from error
 
 
 def _read(row: TrustRow, content: Mapping[str, Any]) -> Happening:
     actor, effect_class = content["subject"]
     if subject_hash((actor, effect_class)) != row.subject_hash:
-        raise ValueError("it belongs to another subject")
+        raise TrustCorruptionError(N_("trust row {seq} cannot be read: it belongs to another subject", seq=row.seq))
     if row.kind == Sample.kind:
         return _sample(row, (actor, effect_class), content)
     if row.kind == Undo.kind:
         return _undo(row, (actor, effect_class), content)
-    raise ValueError(f"its kind {row.kind!r} is not known; install the myclaw that wrote it")
+    raise TrustCorruptionError(
+        N_(
+            "trust row {seq} cannot be read: its kind {kind} is not known; install the myclaw that wrote it",
+            seq=row.seq,
+            kind=repr(row.kind),
+        )
+    )
 
 
 def _undo(row: TrustRow, subject: TrustSubject, content: Mapping[str, Any]) -> Undo:

@@ -7,13 +7,14 @@ from typing import Any, Literal, Protocol
 
 from attrs import frozen
 
+from myclaw_core.messages import N_
 from myclaw_core.policy.types import Evidence
 from myclaw_core.trust.state import SubjectView
 from myclaw_core.trust.subject import parent_of
 from myclaw_core.trust.thresholds import NEVER, clamped
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect, RiskBand, autonomy_le
-from myclaw_core.types.text import Text
+from myclaw_core.types.text import Text, TextValue
 from myclaw_core.types.trust import TrustSubject, TrustThreshold
 
 __all__ = ["CLEAN_FLOOR", "KNOWN_DAYS", "SUCCESS_FLOOR", "Promotion", "TrustRecord", "judge"]
@@ -91,17 +92,17 @@ def _viewed(book: TrustRecord, subject: TrustSubject | None, now: datetime) -> S
 def _forbidden(effect: Effect, action: PlannedAction, book: TrustRecord, limit: TrustThreshold | None) -> Text | None:
     """Return the rule by which no record, however good, would help."""
     if book.problem is not None:
-        return Text("the trust record does not check out: {problem}", {"problem": str(book.problem)})
+        return N_("the trust record does not check out: {problem}", problem=book.problem)
     if effect.reversibility == "irreversible":
-        return Text("it cannot be undone, so it asks each time")
+        return N_("it cannot be undone, so it asks each time")
     if limit is None or limit.min_score >= NEVER:
-        return Text("{effect_class} has no threshold, so it asks each time", {"effect_class": effect.effect_class})
+        return N_("{effect_class} has no threshold, so it asks each time", effect_class=effect.effect_class)
     if not autonomy_le(action.autonomy, limit.cap_autonomy):
-        return Text("trust counts up to the autonomy level {cap} only", {"cap": limit.cap_autonomy})
+        return N_("trust counts up to the autonomy level {cap} only", cap=limit.cap_autonomy)
     if effect.kind in _TELLS_OUTSIDE and action.tainted and not action.named:
-        return Text("text from outside is in play and you did not name {target}", {"target": effect.target})
+        return N_("text from outside is in play and you did not name {target}", target=effect.target)
     if effect.kind == "outbound_message" and not action.named:
-        return Text("you did not name {target} in this message", {"target": effect.target})
+        return N_("you did not name {target} in this message", target=effect.target)
     return None
 
 
@@ -110,9 +111,8 @@ def _went_wrong(effect: Effect, own: SubjectView | None, parent: SubjectView | N
     if sums_up is None or not any(sums_up.state.recent):
         return None
     if own is not None and any(own.state.recent):
-        return Text("one of the last 3 times was denied, undone or broke a law")
-    msgid = "{kind} anywhere: one of the last 3 times was denied, undone or broke a law"
-    return Text(msgid, {"kind": effect.kind})
+        return N_("one of the last 3 times was denied, undone or broke a law")
+    return N_("{kind} anywhere: one of the last 3 times was denied, undone or broke a law", kind=effect.kind)
 
 
 def _level(
@@ -120,7 +120,7 @@ def _level(
 ) -> tuple[Literal["subject", "parent", "none"], Text | None]:
     """Return the level that meets the threshold of its own, or what the wider one is short of."""
     if limit is None or (own is None and parent is None):
-        return "none", Text("it was never done before")
+        return "none", N_("it was never done before")
     short_of = None
     if own is not None:
         short_of = _short_of(own, limit)
@@ -136,16 +136,17 @@ def _level(
 def _short_of(view: SubjectView, limit: TrustThreshold) -> Text | None:
     state = view.state
     if state.earned < limit.min_samples:
-        return Text("{n} of {min} samples", {"n": state.earned, "min": limit.min_samples})
+        return N_("{n} of {min} samples", n=state.earned, min=limit.min_samples)
     if state.days < _MIN_DAYS:
-        return Text("only on one day so far")
+        return N_("only on one day so far")
     if view.effective_count < limit.min_samples:
-        return Text(
+        return N_(
             "{count:.1f} of {min} samples still count, older ones have faded",
-            {"count": view.effective_count, "min": limit.min_samples},
+            count=view.effective_count,
+            min=limit.min_samples,
         )
     if view.score < limit.min_score:
-        return Text("score {score:.2f} of {min:.2f}", {"score": view.score, "min": limit.min_score})
+        return N_("score {score:.2f} of {min:.2f}", score=view.score, min=limit.min_score)
     return None
 
 
@@ -156,9 +157,9 @@ def _below_floor(own: SubjectView | None, parent: SubjectView | None) -> Text | 
             continue
         success, clean = view.state.tool_success.mean, view.state.constitution_clean.mean
         if success < SUCCESS_FLOOR:
-            return Text("it succeeds too seldom: {value:.2f} of {min:.2f}", {"value": success, "min": SUCCESS_FLOOR})
+            return N_("it succeeds too seldom: {value:.2f} of {min:.2f}", value=success, min=SUCCESS_FLOOR)
         if clean < CLEAN_FLOOR:
-            return Text("it broke laws too often: {value:.2f} of {min:.2f}", {"value": clean, "min": CLEAN_FLOOR})
+            return N_("it broke laws too often: {value:.2f} of {min:.2f}", value=clean, min=CLEAN_FLOOR)
     return None
 
 
@@ -175,10 +176,12 @@ def _recent_grants(own: SubjectView, now: datetime) -> int:
 
 def _unknown_destination(own: SubjectView | None, grants: int, needed: int) -> Text:
     if own is None or own.state.last_asked is None:
-        return Text("this destination was never approved")
-    return Text(
+        return N_("this destination was never approved")
+    return N_(
         "this destination was approved {n} of {needed} times in the last {days} days and since it last went wrong",
-        {"n": grants, "needed": needed, "days": KNOWN_DAYS},
+        n=grants,
+        needed=needed,
+        days=KNOWN_DAYS,
     )
 
 
@@ -186,16 +189,15 @@ def _praise(own: SubjectView | None, parent: SubjectView | None, evidence: Evide
     view = own if evidence.level == "subject" else parent
     if view is None:  # pragma: no cover - a level that met the threshold was read
         raise AssertionError("nothing was read")
-    figures: dict[str, int | float] = {"n": view.state.n_good, "score": view.score, "min": evidence.min_score}
+    figures: dict[str, TextValue] = {"n": view.state.n_good, "score": view.score, "min": evidence.min_score}
     if evidence.last_asked_days is None:
-        return Text("went well {n} times, score {score:.2f} ≥ {min:.2f}, never asked about this destination", figures)
+        return N_("went well {n} times, score {score:.2f} ≥ {min:.2f}, never asked about this destination", **figures)
     days = int(evidence.last_asked_days)
     if days == 0:
-        return Text("went well {n} times, score {score:.2f} ≥ {min:.2f}, last asked less than a day ago", figures)
+        return N_("went well {n} times, score {score:.2f} ≥ {min:.2f}, last asked less than a day ago", **figures)
     if days == 1:
-        return Text("went well {n} times, score {score:.2f} ≥ {min:.2f}, last asked a day ago", figures)
-    figures["days"] = days
-    return Text("went well {n} times, score {score:.2f} ≥ {min:.2f}, last asked {days} days ago", figures)
+        return N_("went well {n} times, score {score:.2f} ≥ {min:.2f}, last asked a day ago", **figures)
+    return N_("went well {n} times, score {score:.2f} ≥ {min:.2f}, last asked {days} days ago", days=days, **figures)
 
 
 def _evidence(

@@ -6,29 +6,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from myclaw_core.columns import columns
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.trust.happenings import Happening, Sample
 from myclaw_core.trust.stamp import stamp
 from myclaw_core.trust.state import SubjectView
 from myclaw_core.trust.subject import RUNTIME_ACTOR
+from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustScore, TrustSubject
 
 __all__ = ["happening_json", "record_line", "score_json", "subject_report", "trust_table"]
 
 _COMPONENTS = ("tool_success", "human_approval_rate", "cost_efficiency", "constitution_clean", "undo_rate")
-_LABELS: Mapping[str, str] = {
-    "tool_success": "succeeded",
-    "human_approval_rate": "answered with yes",
-    "cost_efficiency": "within its usual cost",
-    "constitution_clean": "broke no law",
-    "undo_rate": "was not undone",
+_LABELS: Mapping[str, Text] = {
+    "tool_success": N_("succeeded"),
+    "human_approval_rate": N_("answered with yes"),
+    "cost_efficiency": N_("within its usual cost"),
+    "constitution_clean": N_("broke no law"),
+    "undo_rate": N_("was not undone"),
 }
-_LEGEND = "score: how well it went, 0 to 1, older times count less; samples: how often it was done"
 _SPARKS = "▁▂▃▄▅▆▇█"
 
 
 def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "", whole_turns: bool = False) -> str:
-    """Return one line a subject, highest score first.
+    """Return one line a subject, highest score first, in the language of the person.
 
     Args:
         scores: Scores faded to now.
@@ -42,16 +44,21 @@ def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "", 
         and (not prefix or score.subject[0].startswith(prefix) or score.subject[1].startswith(prefix))
     ]
     if not rows:
-        return f"Nothing that starts with {prefix} has a score." if prefix else "No action has earned anything yet."
+        if prefix:
+            return _("Nothing that starts with {prefix} has a score.", prefix=prefix)
+        return _("No action has earned anything yet.")
     rows.sort(key=lambda score: (-score.score, score.subject))
-    lines = ["score  samples  last used   actor and class"]
-    lines.extend(
-        f"{score.score:5.3f}  {score.n_samples:7d}  {score.last_updated:%Y-%m-%d}  "
-        f"{visible(score.subject[0])} {visible(score.subject[1])}"
-        for score in rows
-    )
-    lines.extend(("", _LEGEND))
-    return "\n".join(lines)
+    headings = (_("score"), _("samples"), _("last used"), _("actor and class"))
+    legend = _("score: how well it went, 0 to 1, older times count less; samples: how often it was done")
+    return "\n".join((*columns([headings, *map(_cells, rows)], right={0, 1}), "", legend))
+
+
+def _cells(score: TrustScore) -> tuple[str, ...]:
+    return f"{score.score:.3f}", str(score.n_samples), f"{score.last_updated:%Y-%m-%d}", _named(score.subject)
+
+
+def _named(subject: TrustSubject) -> str:
+    return f"{visible(subject[0])} {visible(subject[1])}"
 
 
 def score_json(score: TrustScore) -> dict[str, Any]:
@@ -87,20 +94,31 @@ def happening_json(happening: Happening) -> dict[str, Any]:
 def subject_report(score: TrustScore, view: SubjectView, history: Sequence[Happening], now: datetime) -> str:
     """Return one subject in full: components, what counts towards promotion, and its history."""
     state = view.state
-    samples = f"{_counted(state.n_samples, 'sample')} on {_counted(state.days, 'day')}"
-    lines = [
-        f"{visible(score.subject[0])} {visible(score.subject[1])}",
-        f"score {score.score:.3f} now; {samples}, worth {view.effective_count:.2f} today",
-    ]
-    lines.append("  each from 0 (never) to 1 (always):")
-    lines.extend(f"    {_LABELS[name]:<22} {_good(score, name):.3f}" for name in _COMPONENTS)
-    lines.append(f"  times you said yes to exactly this that still count: {len(state.grants)}")
+    lines = [_("each from 0 (never) to 1 (always):")]
+    lines.extend("  " + line for line in columns([_component(score, name) for name in _COMPONENTS]))
+    lines.append(_("times you said yes to exactly this that still count: {n}", n=len(state.grants)))
     if any(state.recent):
-        lines.append("  one of the last 3 times was denied, undone or broke a law: it asks")
+        lines.append(_("one of the last 3 times was denied, undone or broke a law: it asks"))
     if state.last_asked is not None:
-        lines.append(f"  last asked {_ago(now, state.last_asked)}")
-    lines.append(f"history, oldest first (high is good, u: undone): {_sparkline(history)}")
-    return "\n".join(lines)
+        lines.append(_last_asked(now, state.last_asked))
+    told = _("history, oldest first (high is good, u: undone): {marks}", marks=_sparkline(history) or _("none"))
+    return "\n".join((_named(score.subject), _summary(score, view), *("  " + line for line in lines), told))
+
+
+def _summary(score: TrustScore, view: SubjectView) -> str:
+    days = n_("{n} day", "{n} days", view.state.days)
+    return n_(
+        "score {score:.3f} now; {n} sample on {days}, worth {worth:.2f} today",
+        "score {score:.3f} now; {n} samples on {days}, worth {worth:.2f} today",
+        view.state.n_samples,
+        score=score.score,
+        days=days,
+        worth=view.effective_count,
+    )
+
+
+def _component(score: TrustScore, name: str) -> tuple[str, str]:
+    return render(_LABELS[name]), f"{_good(score, name):.3f}"
 
 
 def _good(score: TrustScore, component: str) -> float:
@@ -111,22 +129,24 @@ def _good(score: TrustScore, component: str) -> float:
 
 def record_line(subject: TrustSubject, view: SubjectView | None, now: datetime) -> str:
     """Return how a subject has done so far, as one line for an approval card."""
-    name = f"{visible(subject[0])} {visible(subject[1])}"
+    name = _named(subject)
     if view is None or view.state.n_samples == 0:
-        return f"{name}: never done before"
+        return _("{subject}: never done before", subject=name)
     state = view.state
-    asked = "never asked" if state.last_asked is None else f"last asked {_ago(now, state.last_asked)}"
-    times = _counted(state.n_samples, "time")
-    return f"{name}: score {view.score:.2f}, went well {state.n_good} of {times}, {asked}"
+    return n_(
+        "{subject}: score {score:.2f}, went well {good} of {n} time, {asked}",
+        "{subject}: score {score:.2f}, went well {good} of {n} times, {asked}",
+        state.n_samples,
+        subject=name,
+        score=view.score,
+        good=state.n_good,
+        asked=_("never asked") if state.last_asked is None else _last_asked(now, state.last_asked),
+    )
 
 
-def _ago(now: datetime, then: datetime) -> str:
+def _last_asked(now: datetime, then: datetime) -> str:
     days = (now - then).days
-    return f"{_counted(days, 'day')} ago" if days > 0 else "today"
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    return n_("last asked {n} day ago", "last asked {n} days ago", days) if days > 0 else _("last asked today")
 
 
 def _sparkline(history: Iterable[Happening]) -> str:
@@ -138,4 +158,4 @@ def _sparkline(history: Iterable[Happening]) -> str:
             marks.append(_SPARKS[round(value * (len(_SPARKS) - 1))])
         else:
             marks.append("u")
-    return "".join(marks[-60:]) or "none"
+    return "".join(marks[-60:])

@@ -7,9 +7,11 @@ from typing import Literal
 
 from attrs import evolve
 
+from myclaw_core.messages import N_
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.trust.subject import RUNTIME_ACTOR
 from myclaw_core.trust.types import SignalContext, TraceSignals
+from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 
 __all__ = ["DEFAULT_SIGNALS", "CollectSignals", "answer_to", "extract", "subjects_of"]
@@ -27,7 +29,7 @@ def extract(
     trace: ExecutionTrace,
     collect: CollectSignals,
     context: SignalContext | None = None,
-    report: Callable[[str], None] = lambda problem: None,
+    report: Callable[[Text], None] = lambda problem: None,
 ) -> tuple[TraceSignals, ...]:
     """Return one entry a distinct subject among the steps that count, and one for `("runtime", outcome)` last.
 
@@ -78,7 +80,7 @@ def _said_by(
     trace: ExecutionTrace,
     collect: CollectSignals,
     context: SignalContext,
-    report: Callable[[str], None],
+    report: Callable[[Text], None],
 ) -> TraceSignals | None:
     """Return what one step says (its subject is still to be set), or `None` where it gives no sample."""
     answer = answer_to(step, trace)
@@ -109,13 +111,21 @@ def _ran(step: ActionStep, trace: ExecutionTrace) -> bool:
     return not (trace.outcome == "abandoned" and step.exec_result is None and cancelled)
 
 
-def _sound(values: Mapping[str, float], step: ActionStep, report: Callable[[str], None]) -> Iterable[tuple[str, float]]:
+def _sound(
+    values: Mapping[str, float], step: ActionStep, report: Callable[[Text], None]
+) -> Iterable[tuple[str, float]]:
     for name, value in values.items():
         if isinstance(value, int | float) and 0.0 <= value <= 1.0:
             yield name, float(value)
         else:
             report(
-                f"signal {name!r} of step {step.index} ({step.tool_name}) is {value!r}, not in [0, 1]; it was ignored"
+                N_(
+                    "signal {name} of step {step} ({tool}) is {value}, not in [0, 1]; it was ignored",
+                    name=repr(name),
+                    step=step.index,
+                    tool=step.tool_name,
+                    value=repr(value),
+                )
             )
 
 

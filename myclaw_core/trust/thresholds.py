@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from attrs import evolve
 
 from myclaw_core.errors import MyclawError
+from myclaw_core.messages import N_
 from myclaw_core.types.effect import Reversibility, autonomy_le
 from myclaw_core.types.trust import TrustThreshold
 
@@ -75,7 +76,9 @@ class Thresholds:
     def _answer(self, effect_class: str, reversibility: Reversibility) -> TrustThreshold:
         answer = self._ask(effect_class, reversibility, self._workspace)
         if answer is None:
-            raise ThresholdNotFoundError(f"no plugin has a threshold for {effect_class}: it asks each time")
+            raise ThresholdNotFoundError(
+                N_("no plugin has a threshold for {effect_class}: it asks each time", effect_class=effect_class)
+            )
         return answer
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from myclaw_sqlite.event_store import SqliteEventStore
+from pseudo import quoted
 
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
@@ -66,3 +67,10 @@ def tamper(db: Path) -> Callable[..., None]:
                 connection.execute(statement)
 
     return run
+
+
+@pytest.fixture
+def in_quotes(tmp_path: Path) -> Iterator[None]:
+    """Speak a language that puts every message in angle quotes."""
+    with quoted(tmp_path / "locale"):
+        yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 from myclaw_sqlite.trust_store import TrustStoreDb
+from pseudo import quoted
 
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.testing import FakeClock
@@ -164,3 +165,10 @@ async def open_book(tmp_path: Path, clock: FakeClock) -> AsyncIterator[OpenBook]
     yield opened
     for book in books:
         await book.close()
+
+
+@pytest.fixture
+def in_quotes(tmp_path: Path) -> Iterator[None]:
+    """Speak a language that puts every message in angle quotes."""
+    with quoted(tmp_path / "locale"):
+        yield

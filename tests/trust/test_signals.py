@@ -16,6 +16,7 @@ from myclaw_core.testing import FakeClock
 from myclaw_core.trust.signals import extract, subjects_of
 from myclaw_core.trust.types import SignalContext, TraceSignals
 from myclaw_core.types.effect import Effect
+from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 
 GOOD = {
@@ -181,11 +182,11 @@ def test_without_the_default_signals_there_is_no_sample(trace: ExecutionTrace) -
 @pytest.mark.parametrize("value", [math.nan, -0.1, 1.1, math.inf, "1", None])
 def test_a_value_out_of_range_is_ignored_and_reported(trace: ExecutionTrace, value: Any) -> None:
     trace.steps = [step(0)]
-    problems: list[str] = []
+    problems: list[Text] = []
     found = extract(trace, lambda *_: GOOD | {"polish": value}, report=problems.append)
     assert found[0].extra == {}
     assert len(problems) == 1
-    assert "'polish'" in problems[0]
+    assert "'polish'" in str(problems[0])
     problems.clear()
     assert len(extract(trace, lambda *_: GOOD | {"tool_success": value}, report=problems.append)) == 1
     assert len(problems) == 1

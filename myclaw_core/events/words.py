@@ -1,0 +1,47 @@
+"""The words for states as people read them; what is stored stays English."""
+
+from __future__ import annotations
+
+from myclaw_core.messages import N_, render
+
+__all__ = ["WORDS", "word"]
+
+WORDS = (
+    N_("open"),
+    N_("damaged"),
+    # How a turn ended.
+    N_("success"),
+    N_("failed"),
+    N_("abandoned"),
+    N_("denied"),
+    N_("budget"),
+    N_("interrupted"),
+    # What the policy says.
+    N_("allow"),
+    N_("approve_required"),
+    N_("deny"),
+    N_("pass"),
+    # How far a step came, and why it has no result.
+    N_("decided"),
+    N_("asked"),
+    N_("intent"),
+    N_("done"),
+    N_("validation"),
+    N_("timeout"),
+    N_("exception"),
+    N_("sandbox"),
+    N_("unavailable"),
+    # How a question ended, and why.
+    N_("granted"),
+    N_("expired"),
+    N_("revoked"),
+    N_("unattended"),
+    N_("no answer"),
+    N_("turn ended"),
+    N_("restart"),
+)
+
+
+def word(state: str) -> str:
+    """Return a state in the language of the person; one that is not known stays as it is."""
+    return render(state)
