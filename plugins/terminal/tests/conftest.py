@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,11 @@ from uuid import UUID
 
 import pexpect
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
 
 from myclaw_core.approval.types import ApprovalCard, ApprovalRequest
+from myclaw_core.messages import add_catalogues, use_language
 from myclaw_core.policy.types import Evidence, PolicyDecision
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, ToolResult
 from myclaw_core.testing import FakeClock
@@ -24,6 +28,31 @@ from myclaw_core.types.text import Text
 
 DRIVER = Path(__file__).with_name("driver.py")
 NOW = FakeClock().now()
+ITALIAN = {
+    "yes": "sì",
+    "no": "no",
+    "details": "dettagli",
+    "type {yes}, {no} or {details}": "scrivi {yes}, {no} o {details}",
+    ("… {n} more; {details} shows all",) * 2: ("… ancora {n}; {details} mostra tutto",) * 2,
+    "to what": "su che cosa",
+    "arguments": "argomenti",
+    "undo": "annullabile",
+    "only reads, nothing to undo": "solo lettura, niente da annullare",
+    "why asked": "perché si chiede",
+    "done:": "fatto:",
+    "not done:": "non è stato fatto:",
+    "{what} – you said no": "{what} – hai detto di no",
+    "undo: {command}": "per annullare: {command}",
+    ("{n} step", "{n} steps"): ("{n} passo", "{n} passi"),
+    "no cost": "nessun costo",
+    ("went well {n} time, {last_asked}", "went well {n} times, {last_asked}"): (
+        "è andato bene {n} volta, {last_asked}",
+        "è andato bene {n} volte, {last_asked}",
+    ),
+    ("last asked {n} day ago", "last asked {n} days ago"): ("chiesto {n} giorno fa", "chiesto {n} giorni fa"),
+    "read first, {n} s left": "prima leggi, ancora {n} s",
+}
+"""Enough Italian for these tests; what the program ships is checked elsewhere."""
 
 
 class Terminal(io.StringIO):
@@ -168,6 +197,49 @@ class Build:
         return ExecutionTrace(**(values | changes))
 
 
+@contextmanager
+def speaking(folder: Path, translations: Mapping[Any, Any] = ITALIAN) -> Iterator[None]:
+    """Let messages be rendered by one catalogue alone, that lies in `folder`."""
+    write_catalogue(folder, translations)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("myclaw_core.messages._folders", {})
+        add_catalogues("terminal_tests", folder)
+        use_language("it")
+        yield
+    use_language("en")
+
+
+def write_catalogue(folder: Path, translations: Mapping[Any, Any] = ITALIAN) -> None:
+    """Write a compiled catalogue of the domain `terminal_tests`."""
+    made = Catalog(locale="it")
+    made.mime_headers = [("Plural-Forms", "nplurals=2; plural=(n != 1);")]
+    for english, translated in translations.items():
+        made.add(english, translated)
+    path = folder / "it" / "LC_MESSAGES" / "terminal_tests.mo"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        write_mo(file, made)
+
+
+@pytest.fixture(autouse=True)
+def english() -> None:
+    """Speak English, whatever the environment of the tests says."""
+    use_language("en")
+
+
+@pytest.fixture
+def italian(tmp_path: Path) -> Iterator[Path]:
+    """Speak Italian; return where its catalogue lies."""
+    with speaking(tmp_path / "locale"):
+        yield tmp_path / "locale"
+
+
+@pytest.fixture(scope="session")
+def speak() -> Callable[..., Any]:
+    """Return the way to speak by other translations for a while."""
+    return speaking
+
+
 @pytest.fixture
 def build() -> Build:
     """Return the builders."""
@@ -191,6 +263,7 @@ def spawn(tmp_path: Path) -> Iterator[Callable[..., pexpect.spawn[str]]]:
             "TERM": "xterm-256color",
             "PROMPT_TOOLKIT_NO_CPR": "1",
             "PYTHONUTF8": "1",
+            "LANGUAGE": "en",
             "DRIVER_HISTORY": str(tmp_path / "state" / "history"),
         }
         child = pexpect.spawn(

@@ -15,6 +15,7 @@ from myclaw_terminal.channel import TerminalChannel
 from myclaw_core.approval.types import Reply
 from myclaw_core.clock import SystemClock
 from myclaw_core.errors import UnavailableError
+from myclaw_core.messages import N_, add_catalogues
 from myclaw_core.runtime.channel import Status
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
@@ -112,7 +113,7 @@ class FixedDesk:
         print_mark(f"reply {reply.request_id.int - 100} {reply.granted} {reply.by}")
         if os.environ.get("DRIVER_REFUSE") and self.refusals == 0:
             self.refusals += 1
-            return Text("read first, {n} s left", {"n": 3})
+            return N_("read first, {n} s left", n=3)
         return None
 
 
@@ -132,7 +133,9 @@ def print_mark(line: str) -> None:
 
 def main() -> int:
     """Run one scenario: `serve`, or `one <message>`."""
-    history = os.environ.get("DRIVER_HISTORY")
+    history, catalogues = os.environ.get("DRIVER_HISTORY"), os.environ.get("DRIVER_CATALOGUES")
+    if catalogues:
+        add_catalogues("terminal_tests", Path(catalogues))
     channel = TerminalChannel(
         sys.stdin, sys.stdout, sys.stderr, SystemClock(), history=Path(history) if history else None
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,6 +141,37 @@ def test_a_long_diff_is_cut_with_a_notice_and_whole_in_the_details(build: Any) -
     assert {line.text: line.style for line in first}["-old"] == "bad"
     assert {line.text: line.style for line in first}["+line 0"] == "good"
     assert "+line 59" in text(detail_lines(card, card.request.created_at))
+
+
+@pytest.mark.usefixtures("italian")
+@pytest.mark.parametrize("width", [40, 80, 100_000])
+def test_the_facts_stand_in_one_column_however_long_the_words_for_them_are(build: Any, width: int) -> None:
+    """Each beside its label, in short and in full."""
+    card = build.card("Scrivi", build.effect(), build.effect("/b"), reasons=("prima volta", "lontano"))
+    for lines in (card_lines(card, 1, 1)[2:], detail_lines(card, card.request.created_at)[2:]):
+        shown = rows(lines, width)
+        assert "  perché si chiede  prima volta" in shown
+        assert " " * 20 + "lontano" in shown
+        assert all(re.match(r"(?=.{18}  \S)(?:  \S.*  | {20}(?=\S))", row) for row in shown)
+
+
+@pytest.mark.usefixtures("italian")
+def test_where_a_label_leaves_no_room_its_text_stands_below(build: Any) -> None:
+    """Nothing of a value comes to the margin of the labels."""
+    card = build.card("Leggi", build.effect("/srv/a.md" + " " * 50 + "annullabile sì", kind="fs_read"))
+    shown = rows(card_lines(card, 1, 1), 24)
+    at = shown.index("  annullabile")
+    assert shown[at + 1 : at + 3] == ["    solo lettura, niente", "    da annullare"]
+    assert sum(row.startswith("  annullabile") for row in shown) == 1
+    assert max(map(len, shown)) <= 24
+
+
+def test_a_label_of_wide_characters_takes_the_columns_it_has(build: Any, speak: Any, tmp_path: Path) -> None:
+    """Two each."""
+    with speak(tmp_path, {"why asked": "なぜ尋ねるのか"}):
+        shown = short(build.card("Write"))
+    assert "  なぜ尋ねるのか  not enough history yet" in shown
+    assert f"  tool{' ' * 12}fs_write" in shown
 
 
 def test_details_show_digest_sender_and_expiry(build: Any) -> None:

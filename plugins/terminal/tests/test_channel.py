@@ -23,6 +23,7 @@ from myclaw_terminal.screen import DumbScreen, write
 from myclaw_core.approval.types import Reply
 from myclaw_core.events.types import PluginFault
 from myclaw_core.host import Host
+from myclaw_core.messages import N_
 from myclaw_core.paths import Home
 from myclaw_core.runtime.channel import Status
 from myclaw_core.testing import FakeClock
@@ -31,10 +32,16 @@ from myclaw_core.types.text import Text
 DRIVER = Path(__file__).with_name("driver.py")
 
 
-def run(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(*args: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
     """Run the driver with pipes all round."""
     return subprocess.run(
-        [sys.executable, str(DRIVER), *args], input=stdin, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, str(DRIVER), *args],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=os.environ | {"LANGUAGE": "en"} | environ,
     )
 
 
@@ -49,24 +56,29 @@ class Answers:
 
     def __init__(self, *answers: str) -> None:
         self._answers = list(answers)
+        self.questions: list[str] = []
 
     async def answer(self, question: str) -> str:
         """Return the next one."""
+        self.questions.append(question)
         if not self._answers:
             raise EOFError
         return self._answers.pop(0)
 
 
 async def ask(cards: Sequence[Any], *answers: str, refuse: int = 0) -> tuple[list[tuple[int, bool]], str]:
-    """Put `cards` to a person on a plain terminal; refuse the first `refuse` replies."""
-    out, replies, clock = io.StringIO(), [], FakeClock()
+    """Put `cards` to a person on a plain terminal; refuse the first `refuse` replies.
+
+    What is shown ends with the questions.
+    """
+    out, replies, clock, person = io.StringIO(), [], FakeClock(), Answers(*answers)
 
     def submit(reply: Reply) -> Text | None:
         replies.append((reply.request_id.int - 100, reply.granted))
-        return Text("read first, {n} s left", {"n": 3}) if len(replies) <= refuse else None
+        return N_("read first, {n} s left", n=3) if len(replies) <= refuse else None
 
-    await Dialog(DumbScreen(out), Answers(*answers), clock).ask(cards, submit)  # type: ignore[arg-type]
-    return replies, out.getvalue()
+    await Dialog(DumbScreen(out), person, clock).ask(cards, submit)  # type: ignore[arg-type]
+    return replies, out.getvalue() + "\n".join(person.questions)
 
 
 def test_in_a_pipe_stdout_holds_the_answer_alone() -> None:
@@ -76,6 +88,16 @@ def test_in_a_pipe_stdout_holds_the_answer_alone() -> None:
     assert "done: fs_write /srv/notes/a.md (undo: myclaw undo)" in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert "thinking" not in done.stderr
+
+
+def test_what_is_not_the_answer_is_told_in_the_language_of_the_person(italian: Path) -> None:
+    """As the environment says; the answer stays what the model said."""
+    done = run("steps", LANGUAGE="it", DRIVER_CATALOGUES=str(italian))
+    assert done.stdout == "Done.\n"
+    assert done.stderr.splitlines() == [
+        "fatto: fs_write /srv/notes/a.md (per annullare: myclaw undo)",
+        "1 passo · nessun costo · 1.2 s",
+    ]
 
 
 def test_a_pipe_is_read_line_by_line_until_it_ends() -> None:
@@ -203,6 +225,25 @@ async def test_only_a_clear_word_is_an_answer(build: Any) -> None:
     replies, shown = await ask([build.card("one")], "", "yep", "YES please", " Y ")
     assert replies == [(1, True)]
     assert shown.count("type yes, no or details") == 3
+
+
+@pytest.mark.usefixtures("italian")
+async def test_the_words_that_are_asked_for_are_those_that_are_taken(build: Any) -> None:
+    """In the language of the person; anything else asks again, and a refusal is told in it too."""
+    replies, shown = await ask([build.card("one")], "forse", "d", "dettagli", "sì", "si", refuse=1)
+    assert replies == [(1, True), (1, True)]
+    assert shown.count("sha256") == 2
+    assert shown.count("scrivi sì, no o dettagli") == 1
+    assert "prima leggi, ancora 3 s" in shown
+    assert shown.endswith("sì / no / dettagli > ")
+    assert (await ask([build.card("one")], "N"))[0] == [(1, False)]
+
+
+async def test_a_no_that_a_translation_makes_unclear_never_grants(build: Any, speak: Any, tmp_path: Path) -> None:
+    """Not by its word, and not where it is the name of the target."""
+    with speak(tmp_path, {"yes": "no", "no": "ja"}):
+        assert (await ask([build.card("one")], "no", "n", "ja"))[0] == [(1, False)]
+        assert (await ask([build.card("one", build.effect("/srv/no"), tutor=True)], "no", "n"))[0] == [(1, False)]
 
 
 async def test_a_card_that_must_be_checked_is_granted_only_by_its_targets_name(build: Any) -> None:

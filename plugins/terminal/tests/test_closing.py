@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+import pytest
 from attrs import evolve
 from myclaw_terminal.closing import closing_lines
 from myclaw_terminal.lines import layout
@@ -32,6 +33,31 @@ def test_plain_done_and_done_by_itself_are_told_apart(build: Any) -> None:
         f"done by itself: fs_write /srv/notes/* – {earned} (/srv/notes/a.md; undo: /undo)",
         "2 steps · no cost · 1.2 s",
     ]
+
+
+@pytest.mark.usefixtures("italian")
+def test_the_lines_are_in_the_language_of_the_person(build: Any) -> None:
+    """Whole sentences with their own counts; a label may be longer than the English one."""
+    earned = build.evidence(n_samples=1)
+    refused = build.step(approval_id=UUID(int=5))
+    trace = build.trace(build.step(via="trust_promoted", evidence=(earned,)), refused)
+    trace.approvals.append(
+        Approval(
+            request_id=UUID(int=5),
+            trace_id=trace.id,
+            verdict="denied",
+            decided_at=trace.started_at,
+            decided_by="cli:me",
+        )
+    )
+    by_itself, not_done, sums = closing_lines(trace, undo="/undo")
+    assert "è andato bene 1 volta, chiesto 3 giorni fa (/srv/notes/a.md; per annullare: /undo)" in by_itself.text
+    assert layout(not_done, 40) == [
+        "non è stato fatto: fs_write",
+        " " * 19 + "/srv/notes/a.md – hai",
+        " " * 19 + "detto di no",
+    ]
+    assert sums.text == "2 passi · nessun costo · 1.2 s"
 
 
 def test_the_figures_are_those_that_decided(build: Any) -> None:

@@ -83,6 +83,19 @@ def test_ctrl_c_at_an_empty_prompt_says_how_to_leave(spawn: Spawn) -> None:
     assert child.exitstatus == 0
 
 
+def test_a_question_is_put_and_answered_in_the_language_of_the_person(spawn: Spawn, italian: Path) -> None:
+    """With the letter with an accent, as a keyboard gives it."""
+    child = spawn("ask 1", LANGUAGE="it", DRIVER_CATALOGUES=str(italian))
+    child.expect_exact("perché si chiede")
+    child.expect_exact("sì / no / dettagli >")
+    child.send("boh\r")
+    child.expect_exact("scrivi sì, no o dettagli")
+    child.expect_exact("sì / no / dettagli >")
+    child.send("sì\r")
+    child.expect_exact("<<reply 1 True cli:me>>")
+    child.expect(pexpect.EOF)
+
+
 def test_a_crash_leaves_the_text_and_the_cursor(spawn: Spawn) -> None:
     """Even a bug does not lose what was streamed."""
     child = spawn("crash")

@@ -13,6 +13,7 @@ from typing import TextIO
 from myclaw_core.approval.types import ApprovalCard
 from myclaw_core.clock import Clock
 from myclaw_core.host import Host
+from myclaw_core.messages import render
 from myclaw_core.runtime.channel import Desk, Status, Submit
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
@@ -83,7 +84,7 @@ class TerminalChannel:
 
     def notice(self, text: Text) -> None:
         """Show one line that is not part of the answer."""
-        self._screen.lines([Line(inert(str(text)), "dim")])
+        self._screen.lines([Line(inert(render(text)), "dim")])
 
     def show(self, markdown: str) -> None:
         """Show the whole result of a slash command."""

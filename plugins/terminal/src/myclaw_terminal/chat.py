@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from attrs import define
 
 from myclaw_core.errors import MyclawError
+from myclaw_core.messages import _, render
 from myclaw_core.runtime.channel import Desk, Status
 from myclaw_terminal.inert import inert
 from myclaw_terminal.lines import Line
@@ -22,9 +23,7 @@ __all__ = ["Chat"]
 
 _T = TypeVar("_T")
 
-_WELCOME = "myclaw: type a message; /help lists the commands, Ctrl-D leaves."
-_HOW_TO_LEAVE = "to leave, press Ctrl-D or type /quit"
-_QUIT = ("/quit", "leave")
+_QUIT = "/quit"
 _INTERRUPTED = 130
 
 
@@ -47,9 +46,10 @@ class Chat:
 
     async def run(self, desk: Desk) -> int:
         """Hand messages to `desk` until there are no more; return the exit code."""
-        self.prompt.prepare([*desk.commands, _QUIT], self.history)
+        self.prompt.prepare([*desk.commands, (_QUIT, _("leave"))], self.history)
         if self.attended:
-            self.screen.lines([Line(_WELCOME, "dim")])
+            welcome = _("myclaw: type a message; /help lists the commands, Ctrl-D leaves.")
+            self.screen.lines([Line(welcome, "dim")])
         worst = 0
         with _on_sigint(self._interrupt):
             try:
@@ -70,9 +70,9 @@ class Chat:
                 if not self.attended:
                     raise
                 if pressed.empty:
-                    self.screen.lines([Line(_HOW_TO_LEAVE, "dim")])
+                    self.screen.lines([Line(_("to leave, press Ctrl-D or type /quit"), "dim")])
                 continue
-            if text == _QUIT[0]:
+            if text == _QUIT:
                 return None
             if text:
                 return text
@@ -87,9 +87,9 @@ class Chat:
                 trace = await self._interruptible(desk.handle(text))
         except Interrupted:
             if not self.turn_closed:
-                self._say("stopped")
+                self._say(_("stopped"))
         except MyclawError as error:
-            self._say(inert(str(error)))
+            self._say(inert(render(error)))
             return error.exit_code
         finally:
             self.screen.settle()

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 from myclaw_core.events.types import Event, PluginFault
+from myclaw_core.messages import _, render
 from myclaw_terminal.inert import inert
 from myclaw_terminal.screen import write
 
@@ -35,7 +36,8 @@ class FaultLines:
         if key in self._told:
             return
         self._told.add(key)
-        self.show(inert(f"plugin {event.plugin}: {event.hook}: {event.detail}"))
+        line = _("plugin {plugin}: {hook}: {detail}", plugin=event.plugin, hook=event.hook, detail=render(event.detail))
+        self.show(inert(line))
 
 
 FAULTS = FaultLines()

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from pathlib import Path
 
+from myclaw_core.messages import n_
+
 __all__ = ["cut", "inert", "inert_answer", "short_target"]
 
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f\u00a0\u202f\u3000")
@@ -50,7 +52,8 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     head, tail = limit * 2 // 3, limit - limit * 2 // 3
-    return f"{text[:head]} […{len(text) - limit} characters not shown…] {text[-tail:]}"
+    gap = n_("{n} character not shown", "{n} characters not shown", len(text) - limit)
+    return f"{text[:head]} […{gap}…] {text[-tail:]}"
 
 
 def short_target(target: str) -> str:

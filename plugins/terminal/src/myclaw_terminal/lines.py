@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from attrs import frozen
 
-__all__ = ["Line", "Style", "layout"]
+__all__ = ["Line", "Style", "columns", "layout", "said"]
 
 Style = Literal["", "bold", "dim", "good", "bad", "warn", "hunk"]
+
+_LEAST_COLUMNS = 7
+_NARROW_INDENT = 4
 
 
 @frozen
@@ -28,11 +32,38 @@ class Line:
     indent: int = 0
 
 
+def said(label: str, text: str, style: Style = "") -> Line:
+    """Return a line whose text stands beside its label, however long that is."""
+    return Line(text, style, label=label, indent=columns(label) + 1)
+
+
+def columns(text: str) -> int:
+    """Return how many columns `text` takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def layout(line: Line, width: int | None) -> list[str]:
-    """Return the rows of `line` on a screen of `width` columns; `None` does not wrap."""
-    rows = [line.text.expandtabs(4)] if width is None else _wrap(line.text.expandtabs(4), max(8, width - line.indent))
-    first = line.label.ljust(line.indent) + rows[0]
-    return [first.rstrip(), *(" " * line.indent + row for row in rows[1:])]
+    """Return the rows of `line` on a screen of `width` columns; `None` does not wrap.
+
+    Where the indent leaves too little room, the text stands below the label.
+    """
+    label = line.label + " " * (line.indent - columns(line.label))
+    text = line.text.expandtabs(4)
+    if width is None:
+        return [(label + text).rstrip()]
+    if width - line.indent < _LEAST_COLUMNS and line.indent > _NARROW_INDENT:
+        above = [row for row in _wrap(line.label, width) if row]
+        return [*above, *_indented(_wrap(text, max(_LEAST_COLUMNS, width - _NARROW_INDENT)), _NARROW_INDENT)]
+    first, *rest = _wrap(text, max(_LEAST_COLUMNS, width - line.indent))
+    return [(label + first).rstrip(), *_indented(rest, line.indent)]
+
+
+def _indented(rows: Iterable[str], indent: int) -> Iterator[str]:
+    return (" " * indent + row for row in rows)
 
 
 def _wrap(text: str, width: int) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Protocol, TextIO
 
+from myclaw_core.messages import _
 from myclaw_core.runtime.channel import Status
 from myclaw_terminal.hanging import hanging
 from myclaw_terminal.inert import inert, inert_answer
@@ -56,9 +57,9 @@ def _silence(stream: TextIO) -> None:
 def status_words(status: Status) -> str:
     """Return what is going on in a few words; empty when nothing is."""
     if status.phase == "thinking":
-        return "thinking"
+        return _("thinking")
     if status.phase == "waiting":
-        return "waiting for you"
+        return _("waiting for you")
     if status.phase == "tool":
         return inert(f"{status.tool} {status.detail}".strip())
     return ""
