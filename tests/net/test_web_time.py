@@ -64,4 +64,4 @@ async def test_a_server_that_stalls_ends_at_the_limit_of_time(
     await server.wait_closed()
 
     error = trace.steps[0].error
-    assert (error.kind, error.message) == ("timeout", "web_fetch took longer than 7 s")
+    assert (error.kind, str(error.message)) == ("timeout", "web_fetch took longer than 7 s")

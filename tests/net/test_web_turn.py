@@ -191,5 +191,5 @@ async def test_a_name_with_a_private_address_is_refused_after_the_yes(
         trace = await make_desk(agent, channel).handle("Look")
 
     assert len(channel.cards) == 1
-    assert "private network address 127.0.0.1" in trace.steps[0].error.message
+    assert "private network address 127.0.0.1" in str(trace.steps[0].error.message)
     assert web.server.log == []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from spoken import untranslatable
 
-from myclaw_core.policy.hosts import literal_host, literal_url
+from myclaw_core.policy.hosts import HostRefusedError, literal_host, literal_url
 
 
 @pytest.mark.parametrize(
@@ -59,8 +60,10 @@ def test_a_host_has_one_form(url: str, host: str) -> None:
     ],
 )
 def test_an_unclear_host_is_refused(url: str) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(HostRefusedError) as refused:
         literal_host(url)
+    assert untranslatable(refused.value.text) == []
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
