@@ -102,7 +102,7 @@ def test_without_a_store_the_change_is_made_and_said_not_to_be_recorded(
             "enable",
             "double",
             3,
-            "double: the name is offered 2 times, by a-double and b-double; none of them is loaded",
+            "double: the name is offered 2 times, by a-double, b-double; none of them is loaded",
         ),
         ("enable", "empty", 3, "empty: its package fake_myclaw_empty has no plugin.toml"),
         ("enable", "left", 3, "left: its package fake_myclaw_left is not there"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from myclaw_core.config.load import nearest, value_problem
@@ -83,8 +84,7 @@ def read_value(key: ConfigKey | None, texts: Sequence[str]) -> Any:
         UsageError: It is no such value.
     """
     if key is None:
-        form = N_("write {form}, in USD per million tokens", form="{in = 3, cached = 0.3, out = 15}")
-        return _toml(" ".join(texts), dict, form)
+        return _prices(" ".join(texts))
     if key.kind.startswith("list"):
         value = _list(texts)
     elif len(texts) != 1:
@@ -140,20 +140,28 @@ def _number(text: str, *, whole: bool) -> Any:
 def _list(texts: Sequence[str]) -> list[str]:
     """Return the items; a single text that is a TOML list is that list."""
     if len(texts) == 1 and texts[0].startswith("["):
-        try:
-            return list(_toml(texts[0], list, Text("")))
-        except UsageError:
-            pass  # an address such as [::1]
+        with suppress(ValueError):  # an address such as [::1]
+            return list(_toml(texts[0], list))
     return list(texts)
 
 
-def _toml(text: str, cls: type, form: Text) -> Any:
+def _prices(text: str) -> Any:
     try:
-        document = tomllib.loads(f"value = {text}")
+        return _toml(text, dict)
     except ValueError:
-        raise UsageError(form) from None
+        form = "{in = 3, cached = 0.3, out = 15}"
+        raise UsageError(N_("write {form}, in USD per million tokens", form=form)) from None
+
+
+def _toml(text: str, cls: type) -> Any:
+    """Return a value as TOML writes it.
+
+    Raises:
+        ValueError: It is no TOML, or not of this type.
+    """
+    document = tomllib.loads(f"value = {text}")
     if set(document) != {"value"} or not isinstance(document["value"], cls):
-        raise UsageError(form)
+        raise ValueError(text)
     return document["value"]
 
 

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 
 from myclaw_core.agent import Agent
 from myclaw_core.approval.types import ApprovalCard
+from myclaw_core.config.sections import AgentSection
 from myclaw_core.desk import SessionDesk
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok
 from myclaw_core.doctor.patient import Patient
 from myclaw_core.errors import MyclawError
+from myclaw_core.messages import N_
 from myclaw_core.runtime.channel import Desk, Status, Submit
 from myclaw_core.runtime.types import ExecutionTrace
-from myclaw_core.types.text import Text
+from myclaw_core.types.text import Text, joined
 
-__all__ = ["call_model"]
+__all__ = ["call_model", "model_words"]
 
 _MESSAGE = "This is a test of the connection. Answer with one word and use no tool."
 
@@ -27,7 +29,7 @@ class _Quiet:
     attended = False
 
     def __init__(self) -> None:
-        self.notices: list[str] = []
+        self.notices: list[Text] = []
 
     def status(self, status: Status) -> None:
         """Show nothing."""
@@ -37,7 +39,7 @@ class _Quiet:
 
     def notice(self, text: Text) -> None:
         """Keep a notice."""
-        self.notices.append(str(text))
+        self.notices.append(text)
 
     def show(self, markdown: str) -> None:
         """Show nothing."""
@@ -56,16 +58,21 @@ class _Quiet:
 async def call_model(patient: Patient) -> Diagnosis:
     """Run one turn that may only read, and return whether the model answered."""
     channel = _Quiet()
-    agent_section = patient.config.agent
-    who = f"{agent_section.model} through {agent_section.provider}"
+    who = model_words(patient.config.agent)
     try:
         async with Agent.open(patient.home, clock=patient.clock, recover_turns=False) as agent:
             sender, cwd = f"cli:{getpass.getuser()}", str(patient.home.workspace)
             desk = SessionDesk(agent, channel, sender=sender, roots=(), cwd=cwd, level="read_only")
             trace = await desk.handle(_MESSAGE)
     except MyclawError as error:
-        return fail("model", f"{who}: {error}", "mend that and try again")
+        return fail("model", N_("{model}: {problem}", model=who, problem=error.text), N_("mend that and try again"))
     if trace is not None and trace.outcome == "success":
         cost_eur = sum(call.cost_eur for call in trace.model_calls)
-        return ok("model", f"{who} answered, for {cost_eur:.6f} EUR")
-    return fail("model", f"{who}: {'; '.join(channel.notices) or 'it did not answer'}", "see 'myclaw audit show'")
+        return ok("model", N_("{model} answered, for {cost_eur:.6f} EUR", model=who, cost_eur=cost_eur))
+    problem = joined(channel.notices) if channel.notices else N_("it did not answer")
+    return fail("model", N_("{model}: {problem}", model=who, problem=problem), N_("see 'myclaw audit show'"))
+
+
+def model_words(section: AgentSection) -> Text:
+    """Return which model is asked, and through whom."""
+    return N_("{model} through {provider}", model=section.model, provider=section.provider)

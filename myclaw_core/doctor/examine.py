@@ -23,7 +23,9 @@ from myclaw_core.doctor.checks import (
 )
 from myclaw_core.doctor.diagnosis import Diagnosis, fail
 from myclaw_core.doctor.patient import Patient, admitted
+from myclaw_core.messages import N_
 from myclaw_core.paths import Home
+from myclaw_core.plugins.contain import one_line
 
 __all__ = ["CHECKS", "Check", "examine"]
 
@@ -62,10 +64,11 @@ async def examine(
                 found.extend(await _findings(check, patient))
             except OSError as error:
                 what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-                found.append(fail(name, what, "make it yours and readable, for example with 'chown' and 'chmod'"))
+                todo = N_("make it yours and readable, for example with 'chown' and 'chmod'")
+                found.append(fail(name, what, todo))
             except Exception as error:  # whatever is broken here, the other checks go on
-                what = f"this check failed: {type(error).__name__}: {error}"
-                found.append(fail(name, what, "this is a fault of myclaw; report it with this line"))
+                problem = N_("this check failed: {error}", error=one_line(error))
+                found.append(fail(name, problem, N_("this is a fault of myclaw; report it with this line")))
     return found
 
 

@@ -16,7 +16,9 @@ from myclaw_core.errors import ConfigError, MyclawError
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
+from myclaw_core.messages import N_
 from myclaw_core.paths import Home
+from myclaw_core.types.text import Text, as_text
 
 __all__ = ["Patient", "admitted", "record_problem"]
 
@@ -28,10 +30,10 @@ class Patient:
     Attributes:
         dispatcher: Calls the plugins; `None` where the home cannot even be looked at.
         config: The configuration in force; the defaults where the file is not valid.
-        config_problem: Why the file is not valid; empty where it is.
+        config_problems: Why the file is not valid; empty where it is.
         faults: What plugins did wrong so far.
         log: The open event log, or `None`.
-        log_problem: Why it is not open; empty where nothing is recorded yet.
+        log_problem: Why it is not open; `None` where nothing is recorded yet.
         call: Whether the model may be called.
     """
 
@@ -39,10 +41,10 @@ class Patient:
     clock: Clock
     dispatcher: Dispatcher | None
     config: Config
-    config_problem: str = ""
+    config_problems: tuple[Text, ...] = ()
     faults: list[PluginFault] = field(factory=list)
     log: EventLog | None = None
-    log_problem: str = ""
+    log_problem: Text | None = None
     call: bool = False
 
 
@@ -50,7 +52,7 @@ class Patient:
 async def admitted(home: Home, clock: Clock, *, call: bool = False) -> AsyncIterator[Patient]:
     """Open an installation as far as that goes; whatever cannot be opened is told by the checks."""
     faults: list[PluginFault] = []
-    dispatcher, config, config_problem = _configured(home, clock, faults)
+    dispatcher, config, config_problems = _configured(home, clock, faults)
     log, problem = await _opened(home, clock, dispatcher, config)
     try:
         yield Patient(
@@ -58,7 +60,7 @@ async def admitted(home: Home, clock: Clock, *, call: bool = False) -> AsyncIter
             clock=clock,
             dispatcher=dispatcher,
             config=config,
-            config_problem=config_problem,
+            config_problems=config_problems,
             faults=faults,
             log=log,
             log_problem=problem,
@@ -69,36 +71,39 @@ async def admitted(home: Home, clock: Clock, *, call: bool = False) -> AsyncIter
             await log.close()
 
 
-def record_problem(home: Home, name: str) -> str:
-    """Return why the store `name` must not be opened: that would make a key, or move a damaged file aside."""
+def record_problem(home: Home, name: str) -> Text | None:
+    """Return why the store `name` must not be opened, or `None`: that would make a key, or move a damaged file."""
     key = home.keys / f"{name}.key"
     if not key.exists():
-        return f"the key {key} is gone"
-    return damage_of(home.state / f"{name}.db")
+        return N_("the key {path} is gone", path=str(key))
+    damage = damage_of(home.state / f"{name}.db")
+    return as_text(damage) if damage else None
 
 
-def _configured(home: Home, clock: Clock, faults: list[PluginFault]) -> tuple[Dispatcher | None, Config, str]:
+def _configured(
+    home: Home, clock: Clock, faults: list[PluginFault]
+) -> tuple[Dispatcher | None, Config, tuple[Text, ...]]:
     """Return what calls the plugins; with the defaults where the configuration is not valid."""
     broken: list[ConfigError] = []
     try:
         plugins = load_plugins(home, lenient=True)
         dispatcher, config = configured_dispatcher(home, plugins, clock, faults.append, on_broken=broken.append)
     except (MyclawError, OSError) as error:
-        return None, Config(), str(error)
-    return dispatcher, config, "\n".join(map(str, broken))
+        return None, Config(), (_text_of(error),)
+    return dispatcher, config, tuple(problem for error in broken for problem in error.problems)
 
 
 async def _opened(
     home: Home, clock: Clock, dispatcher: Dispatcher | None, config: Config
-) -> tuple[EventLog | None, str]:
+) -> tuple[EventLog | None, Text | None]:
     database = home.state / "events.db"
     log = None
     try:
         if not database.exists():
             lost = (home.state / "events.head").exists()
-            return None, f"{database} is gone, and it was there before" if lost else ""
+            return None, N_("{path} is gone, and it was there before", path=str(database)) if lost else None
         if dispatcher is None:
-            return None, "not opened: the plugin that keeps it could not be loaded"
+            return None, N_("not opened: the plugin that keeps it could not be loaded")
         problem = record_problem(home, "events")
         if problem:
             return None, problem
@@ -108,5 +113,9 @@ async def _opened(
     except (MyclawError, OSError) as error:
         if log is not None:
             await log.close()
-        return None, str(error)
-    return log, ""
+        return None, _text_of(error)
+    return log, None
+
+
+def _text_of(error: MyclawError | OSError) -> Text:
+    return error.text if isinstance(error, MyclawError) else Text(str(error))

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
 from myclaw_core.doctor.patient import Patient
 from myclaw_core.doctor.sound import damage_of
+from myclaw_core.messages import N_
 
 __all__ = ["check"]
 
-_KEEP = "stop myclaw and put a backup in its place; the next start keeps the damaged file under another name"
+_KEEP = N_("stop myclaw and put a backup in its place; the next start keeps the damaged file under another name")
 
 
 def check(patient: Patient) -> Iterator[Diagnosis]:
@@ -23,10 +24,12 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         if problem:
             broken.append(fail("databases", f"{path}: {problem}", _KEEP))
         elif path.stat().st_mode & 0o077:
-            broken.append(fail("databases", f"{path} is open to others", f"run 'chmod 600 {path}'"))
+            todo = N_("run '{command}'", command=f"chmod 600 {path}")
+            broken.append(fail("databases", N_("{path} is open to others", path=str(path)), todo))
     yield from broken
     for path in sorted(state.glob("*.damaged-?")):
-        yield warn("databases", f"{path} was kept because it is damaged", "put a backup in its place, or move it away")
+        kept = N_("{path} was kept because it is damaged", path=str(path))
+        yield warn("databases", kept, N_("put a backup in its place, or move it away"))
     if not broken:
         names = ", ".join(path.name for path in found)
-        yield ok("databases", names or "none yet")
+        yield ok("databases", names or N_("none yet"))

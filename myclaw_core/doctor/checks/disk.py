@@ -9,6 +9,7 @@ from pathlib import Path
 from myclaw_core.assembly import RECORD_ROOM_BYTES
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
 from myclaw_core.doctor.patient import Patient
+from myclaw_core.messages import N_
 
 __all__ = ["check", "judge"]
 
@@ -21,7 +22,8 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     folder = next(each for each in (patient.home.state, *patient.home.state.parents) if each.exists())
     room = os.statvfs(folder)
     if room.f_flag & os.ST_RDONLY:
-        yield fail("disk", f"{folder} can only be read", "make it writable, or set MYCLAW_HOME to another folder")
+        problem = N_("{folder} can only be read", folder=str(folder))
+        yield fail("disk", problem, N_("make it writable, or set MYCLAW_HOME to another folder"))
         return
     no_files = room.f_files > 0 and room.f_favail == 0
     yield judge(folder, 0 if no_files else room.f_bavail * room.f_frsize)
@@ -29,9 +31,10 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 
 def judge(folder: Path, free_bytes: int) -> Diagnosis:
     """Return what so much room means."""
-    free = f"{free_bytes // _MIB} MiB free in {folder}"
+    free = N_("{mib} MiB free in {folder}", mib=free_bytes // _MIB, folder=str(folder))
     if free_bytes < RECORD_ROOM_BYTES:
-        return fail("disk", f"{free}: no action is run without room for its record", "free some space")
+        problem = N_("{free}: no action is run without room for its record", free=free)
+        return fail("disk", problem, N_("free some space"))
     if free_bytes < ENOUGH_BYTES:
-        return warn("disk", free, "free some space soon; undo and the record need it")
+        return warn("disk", free, N_("free some space soon; undo and the record need it"))
     return ok("disk", free)

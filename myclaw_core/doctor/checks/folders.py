@@ -9,6 +9,7 @@ from pathlib import Path
 
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
 from myclaw_core.doctor.patient import Patient
+from myclaw_core.messages import N_
 
 __all__ = ["check"]
 
@@ -17,12 +18,12 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     """Look at every folder of the home that exists; a start makes those that do not."""
     home = patient.home
     if not os.path.lexists(home.root):
-        yield ok("folders", f"{home.root} is not there yet; the first start makes it")
+        yield ok("folders", N_("{folder} is not there yet; the first start makes it", folder=str(home.root)))
         return
     found = [each for folder in (home.root, home.workspace) for each in _look(folder, secret=False)]
     for folder in (home.state, home.audit, home.keys, home.undo, home.outputs):
         found.extend(_look(folder, secret=True))
-    yield from found or [ok("folders", f"{home.root}, for its owner only")]
+    yield from found or [ok("folders", N_("{folder}, for its owner only", folder=str(home.root)))]
 
 
 def _look(folder: Path, *, secret: bool) -> Iterator[Diagnosis]:
@@ -31,14 +32,19 @@ def _look(folder: Path, *, secret: bool) -> Iterator[Diagnosis]:
     except FileNotFoundError:
         return
     except OSError as error:
-        yield fail("folders", f"{folder}: {error.strerror}", "make it a folder of yours, or set MYCLAW_HOME to another")
+        todo = N_("make it a folder of yours, or set MYCLAW_HOME to another")
+        yield fail("folders", f"{folder}: {error.strerror}", todo)
         return
+    name, close = str(folder), f"chmod 700 {folder}"
     if not stat.S_ISDIR(found.st_mode):
-        yield fail("folders", f"{folder} is no folder", "move it away, or set MYCLAW_HOME to another folder")
+        todo = N_("move it away, or set MYCLAW_HOME to another folder")
+        yield fail("folders", N_("{folder} is no folder", folder=name), todo)
     elif found.st_uid != os.geteuid():
-        yield fail("folders", f"{folder} belongs to another user", f"run 'chown -R {os.geteuid()} {folder}'")
+        todo = N_("run '{command}'", command=f"chown -R {os.geteuid()} {folder}")
+        yield fail("folders", N_("{folder} belongs to another user", folder=name), todo)
     elif not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        yield fail("folders", f"{folder} cannot be written", f"run 'chmod 700 {folder}', or free a read-only disk")
+        todo = N_("run '{command}', or free a read-only disk", command=close)
+        yield fail("folders", N_("{folder} cannot be written", folder=name), todo)
     elif found.st_mode & 0o077:
         tell = fail if secret else warn
-        yield tell("folders", f"{folder} is open to others", f"run 'chmod 700 {folder}'")
+        yield tell("folders", N_("{folder} is open to others", folder=name), N_("run '{command}'", command=close))

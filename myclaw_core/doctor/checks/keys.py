@@ -8,8 +8,11 @@ from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok
 from myclaw_core.doctor.patient import Patient
 from myclaw_core.errors import StoreError
 from myclaw_core.events.keys import load_or_create_key
+from myclaw_core.messages import N_
 
 __all__ = ["check"]
+
+_MEND = N_("mend this before the next start: a record cannot be read without its key")
 
 
 def check(patient: Patient) -> Iterator[Diagnosis]:
@@ -20,9 +23,8 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         try:
             load_or_create_key(path)
         except StoreError as error:
-            what, _, todo = str(error).partition("; ")
-            broken.append(fail("keys", what, todo))
+            broken.append(fail("keys", error.text, _MEND))
     if broken:
         yield from broken
     else:
-        yield ok("keys", ", ".join(path.name for path in paths) or "none yet")
+        yield ok("keys", ", ".join(path.name for path in paths) or N_("none yet"))

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
 from myclaw_core.doctor.patient import Patient
+from myclaw_core.messages import N_
 from myclaw_core.runtime.failover import provider_names
 
 __all__ = ["check"]
@@ -22,16 +23,20 @@ async def check(patient: Patient) -> AsyncIterator[Diagnosis]:
         tell = fail if name == agent.provider else warn
         if name not in providers:
             usable = usable and name != agent.provider
-            yield tell("model", f"no plugin offers the provider {name!r}", "see 'myclaw plugins' and [agent] provider")
+            problem = N_("no plugin offers the provider {provider}", provider=repr(name))
+            yield tell("model", problem, N_("see 'myclaw plugins list' and [agent] provider"))
             continue
         missing = providers[name].missing()
         await providers[name].close()
         if missing:
             usable = usable and name != agent.provider
-            yield tell("model", f"{name}: {missing}", "then try it with 'myclaw doctor --call'")
-    if usable and patient.call:
-        from myclaw_core.doctor.call import call_model
+            problem = N_("{provider}: {problem}", provider=name, problem=missing)
+            yield tell("model", problem, N_("then try it with 'myclaw doctor --call'"))
+    if not usable:
+        return
+    from myclaw_core.doctor.call import call_model, model_words
 
+    if patient.call:
         yield await call_model(patient)
-    elif usable:
-        yield ok("model", f"{agent.model} through {agent.provider}; not called, --call does")
+    else:
+        yield ok("model", N_("{model}; not called, --call does", model=model_words(agent)))

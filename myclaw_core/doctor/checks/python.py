@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
 from myclaw_core.doctor.patient import Patient
+from myclaw_core.messages import N_
 
 __all__ = ["check"]
 
@@ -19,8 +20,10 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     """Look at the interpreter and at whose rights it has."""
     version = platform.python_version()
     if sys.version_info[:2] < OLDEST:
-        yield fail("python", f"{version} is too old", "install Python 3.11 or newer and myclaw with it")
+        problem = N_("{version} is too old", version=version)
+        yield fail("python", problem, N_("install Python 3.11 or newer and myclaw with it"))
     else:
         yield ok("python", version)
     if os.geteuid() == 0:
-        yield warn("user", "myclaw runs as root: what goes wrong can harm everything here", "run it as your own user")
+        problem = N_("myclaw runs as root: what goes wrong can harm everything here")
+        yield warn("user", problem, N_("run it as your own user"))

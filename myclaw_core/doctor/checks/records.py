@@ -10,11 +10,13 @@ from myclaw_core.doctor.patient import Patient, record_problem
 from myclaw_core.errors import MyclawError
 from myclaw_core.events.export import AuditExport
 from myclaw_core.events.keys import load_or_create_key
+from myclaw_core.messages import N_
 from myclaw_core.net.access import system_lookup
+from myclaw_core.types.text import joined
 
 __all__ = ["check"]
 
-_RESTORE = "every action asks until then; put a backup in place, 'myclaw audit verify' says more"
+_RESTORE = N_("every action asks until then; put a backup in place, 'myclaw audit verify' says more")
 
 
 async def check(patient: Patient) -> AsyncIterator[Diagnosis]:
@@ -23,13 +25,13 @@ async def check(patient: Patient) -> AsyncIterator[Diagnosis]:
         if patient.log_problem:
             yield fail("event log", patient.log_problem, _RESTORE)
         else:
-            yield ok("event log", "nothing is recorded yet")
+            yield ok("event log", N_("nothing is recorded yet"))
         return
     report = await patient.log.verify()
-    if report.ok:
-        yield ok("event log", f"{report.checked} events, whole")
+    if report.problem is None:
+        yield ok("event log", N_("{n} events, whole", n=report.checked))
     else:
-        yield fail("event log", str(report.problem), _RESTORE)
+        yield fail("event log", report.problem, _RESTORE)
     yield await _trust(patient)
     yield await _export(patient)
 
@@ -37,8 +39,9 @@ async def check(patient: Patient) -> AsyncIterator[Diagnosis]:
 async def _trust(patient: Patient) -> Diagnosis:
     if patient.log is None or patient.dispatcher is None or not (patient.home.state / "trust.db").exists():
         if (patient.home.state / "trust.head").exists():
-            return fail("trust", f"{patient.home.state / 'trust.db'} is gone, and it was there before", _RESTORE)
-        return ok("trust", "nothing is earned yet")
+            path = str(patient.home.state / "trust.db")
+            return fail("trust", N_("{path} is gone, and it was there before", path=path), _RESTORE)
+        return ok("trust", N_("nothing is earned yet"))
     problem = record_problem(patient.home, "trust")
     if problem:
         return fail("trust", problem, _RESTORE)
@@ -58,23 +61,25 @@ async def _trust(patient: Patient) -> Diagnosis:
         finally:
             await book.close()
     except MyclawError as error:
-        return fail("trust", str(error), _RESTORE)
+        return fail("trust", error.text, _RESTORE)
     if report.ok:
-        return ok("trust", f"{report.rows} rows, whole")
-    return fail("trust", "; ".join(map(str, report.problems)), _RESTORE)
+        return ok("trust", N_("{n} rows, whole", n=report.rows))
+    return fail("trust", joined(report.problems), _RESTORE)
 
 
 async def _export(patient: Patient) -> Diagnosis:
     home = patient.home
     if patient.log is None or not home.audit.is_dir():
-        return ok("audit files", "none yet")
+        return ok("audit files", N_("none yet"))
     key = load_or_create_key(home.keys / "events.key")
     try:
         report = await AuditExport(patient.log, home.audit, key, patient.clock).compare()
     except MyclawError as error:
-        return fail("audit files", str(error), "make the folder readable")
+        return fail("audit files", error.text, N_("make the folder readable"))
     if report.ok:
-        return ok("audit files", f"{report.checked} lines, as the log has them; {report.pending} to come")
-    more = f" (and {len(report.problems) - 1} more)" if len(report.problems) > 1 else ""
-    todo = "the database is the truth; look who changed the file, then move it away: a start writes it anew"
-    return warn("audit files", f"{report.problems[0]}{more}", todo)
+        good = N_("{n} lines, as the log has them; {pending} to come", n=report.checked, pending=report.pending)
+        return ok("audit files", good)
+    first, *others = report.problems
+    what = N_("{problem} (and {n} more)", problem=first, n=len(others)) if others else first
+    todo = N_("the database is the truth; look who changed the file, then move it away: a start writes it anew")
+    return warn("audit files", what, todo)

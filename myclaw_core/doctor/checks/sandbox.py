@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from myclaw_core.doctor.diagnosis import Diagnosis, ok, warn
 from myclaw_core.doctor.patient import Patient
 from myclaw_core.errors import UnavailableError
+from myclaw_core.messages import N_
 
 __all__ = ["check"]
 
@@ -19,10 +20,10 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     try:
         missing = patient.dispatcher.sandbox(chosen).missing()
     except UnavailableError as error:
-        yield warn("sandbox", f"no sandbox plugin is on, so no command is run: {error}", "install myclaw-bwrap")
+        what = N_("no sandbox plugin is on, so no command is run: {problem}", problem=error.text)
+        yield warn("sandbox", what, N_("install myclaw-bwrap"))
         return
     if missing:
-        what, _, todo = missing.partition("; ")
-        yield warn("sandbox", what, todo)
+        yield warn("sandbox", missing, N_("no command is run until then; every other tool works"))
     else:
-        yield ok("sandbox", f"{chosen} ran a trial command")
+        yield ok("sandbox", N_("{plugin} ran a trial command", plugin=chosen))

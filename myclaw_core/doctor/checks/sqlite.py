@@ -8,6 +8,8 @@ from contextlib import closing
 
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok
 from myclaw_core.doctor.patient import Patient
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 __all__ = ["check", "lacking"]
 
@@ -23,19 +25,20 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     """Look at the library's version and try what the stores use."""
     problem = lacking(sqlite3.sqlite_version_info)
     if problem:
-        yield fail("sqlite", f"{sqlite3.sqlite_version}: {problem}", "install a Python with SQLite 3.37 or newer")
+        what = N_("{version}: {problem}", version=sqlite3.sqlite_version, problem=problem)
+        yield fail("sqlite", what, N_("install a Python with SQLite 3.37 or newer"))
     else:
         yield ok("sqlite", sqlite3.sqlite_version)
 
 
-def lacking(version: tuple[int, ...]) -> str:
-    """Return what a SQLite of this version lacks; empty where it lacks nothing."""
+def lacking(version: tuple[int, ...]) -> Text | None:
+    """Return what a SQLite of this version lacks, or `None`."""
     if version < OLDEST:
-        return "too old, strict tables are missing"
+        return N_("too old, strict tables are missing")
     try:
         with closing(sqlite3.connect(":memory:")) as connection:
             for statement in _NEEDED:
                 connection.execute(statement)
     except sqlite3.Error as error:
-        return str(error)
-    return ""
+        return Text(str(error))
+    return None

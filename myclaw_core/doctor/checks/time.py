@@ -8,25 +8,29 @@ from datetime import UTC, datetime, timedelta
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok
 from myclaw_core.doctor.patient import Patient
 from myclaw_core.errors import StoreError
+from myclaw_core.messages import N_
 
 __all__ = ["check"]
 
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 TOLERANCE = timedelta(minutes=2)
-_MEND = "set the clock, and let the system keep it ('timedatectl set-ntp true')"
+_MEND = N_("set the clock, and let the system keep it ('timedatectl set-ntp true')")
 
 
 async def check(patient: Patient) -> AsyncIterator[Diagnosis]:
     """Compare the clock with the calendar and with the newest event."""
     now = patient.clock.now()
     newest = await _newest(patient)
+    shown = f"{now:%Y-%m-%d %H:%M} UTC"
     if now < EARLIEST:
-        yield fail("clock", f"it says {now:%Y-%m-%d %H:%M}, which is before myclaw was written", _MEND)
+        yield fail("clock", N_("it says {time}, which is before myclaw was written", time=shown), _MEND)
     elif newest is not None and now < newest - TOLERANCE:
-        what = f"it says {now:%Y-%m-%d %H:%M} UTC, and the newest event is of {newest:%Y-%m-%d %H:%M} UTC"
+        what = N_(
+            "it says {time}, and the newest event is of {newest}", time=shown, newest=f"{newest:%Y-%m-%d %H:%M} UTC"
+        )
         yield fail("clock", what, _MEND)
     else:
-        yield ok("clock", f"{now:%Y-%m-%d %H:%M} UTC")
+        yield ok("clock", shown)
 
 
 async def _newest(patient: Patient) -> datetime | None:
