@@ -6,11 +6,15 @@ import base64
 import hashlib
 import json
 from re import _parser as sre_parser  # type: ignore[attr-defined]
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from myclaw_core import codec
+from myclaw_core.events.types import UndoApplied
+from myclaw_core.messages import N_
 from myclaw_core.redact import contains_mask, contains_secret, redact_text, redact_value, shapes
 
 # Made by concatenation, so that no scanner takes this file for a leak.
@@ -463,3 +467,26 @@ def test_no_known_shape_is_short_or_holds_a_blank() -> None:
 
         assert parsed.getwidth()[0] >= shapes._SHORTEST
         assert not any(part in rule.pattern for part in (" ", r"\s", "[^"))
+
+
+def test_a_secret_is_masked_in_the_values_of_a_stored_message_however_deep_it_lies() -> None:
+    """A message inside a message inside an event; the sentences stay, so that they can be translated."""
+    reason = N_("{path}: {problem}", path="/home/ada/private/a.md", problem=N_("bad key {key}", key=GITHUB))
+    undo = UndoApplied(
+        trace_id=UUID(UUID_TEXT),
+        original_trace_id=UUID(UUID_TEXT),
+        step_index=0,
+        undo_id=UUID(UUID_TEXT),
+        reverted=False,
+        within_window=True,
+        details=(N_("not restored: {reason}", reason=reason),),
+    )
+
+    written = codec.dumps_event(undo)
+
+    assert GITHUB.encode() not in written
+    (detail,) = codec.loads_event(written, "event").details  # type: ignore[attr-defined]
+    masked = N_(
+        "{path}: {problem}", path="«redacted:private-path»", problem=N_("bad key {key}", key="«redacted:github-token»")
+    )
+    assert detail == N_("not restored: {reason}", reason=masked)

@@ -11,12 +11,14 @@ from attrs import evolve
 from myclaw_core import hookimpl
 from myclaw_core.clock import SystemClock
 from myclaw_core.compose import load_plugins
-from myclaw_core.errors import MyclawError
-from myclaw_core.runtime.model import ModelReply
+from myclaw_core.errors import MyclawError, ToolFailure
+from myclaw_core.messages import N_
+from myclaw_core.runtime.model import ModelError, ModelReply
 from myclaw_core.runtime.tool import EffectSpec, PlannedChange, Tool
 from myclaw_core.runtime.types import Message, ToolCall, ToolResult, Usage
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
+TOKEN = "ghp" + "_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 WRITES = (EffectSpec(kind="fs_write", arg="path"),)
 
 
@@ -102,6 +104,22 @@ async def test_a_tool_in_a_thread_neither_hangs_nor_interrupts(open_agent, make_
     step = await step_of(open_agent, make_desk, home, odd(raises(error)))
 
     assert type(error).__name__ in str(step.error.message)
+
+
+async def test_a_secret_in_a_failure_reaches_neither_the_record_nor_the_model(open_agent, make_desk, home) -> None:
+    """Nor does one in a message inside the message; what is left can still be translated."""
+    reason = N_("{url} is away", url=f"https://{TOKEN}@example.org")
+    tool = odd(raises(ToolFailure(N_("not done: {reason}", reason=reason))))
+    home.root.mkdir(parents=True)
+    async with open_agent([calls(("odd", {})), says("Done.")], plugins=plugins_with(home, tool)) as agent:
+        trace = await make_desk(agent).handle("Go")
+
+    message = trace.steps[0].error.message
+    assert message.msgid == "not done: {reason}"
+    assert str(message) == "not done: https://«redacted:github-token»@example.org is away"
+    assert str(message) in trace.messages[-2].text
+    assert TOKEN not in repr(trace)
+    assert not any(TOKEN.encode() in file.read_bytes() for file in home.root.rglob("*") if file.is_file())
 
 
 @pytest.mark.parametrize(
@@ -286,6 +304,17 @@ async def test_what_is_no_reply_ends_the_turn_in_one_line_at_its_worst_cost(
     assert trace.outcome == "failed"
     assert len(channel.notices) == 1
     assert standing.spent_eur > 0.001
+
+
+async def test_a_secret_in_what_a_model_says_of_its_failure_is_masked_on_the_screen_too(
+    open_agent, make_desk, clock: FakeClock
+) -> None:
+    failure = ModelError(N_("it refused: {said}", said=f"bad key {TOKEN}"), "auth")
+
+    trace, channel, _ = await turn_with(open_agent, make_desk, clock, raises(failure))
+
+    assert channel.notices == ["it refused: bad key «redacted:github-token»"]
+    assert trace.model_calls[0].error == channel.notices[0]
 
 
 @pytest.mark.parametrize(
