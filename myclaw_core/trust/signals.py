@@ -8,7 +8,7 @@ from typing import Literal
 from attrs import evolve
 
 from myclaw_core.messages import N_
-from myclaw_core.runtime.types import ActionStep, ExecutionTrace
+from myclaw_core.runtime.types import CANCELLED, ActionStep, ExecutionTrace
 from myclaw_core.trust.subject import RUNTIME_ACTOR
 from myclaw_core.trust.types import SignalContext, TraceSignals
 from myclaw_core.types.text import Text
@@ -107,7 +107,7 @@ def _ran(step: ActionStep, trace: ExecutionTrace) -> bool:
         return False
     if step.error is not None and step.error.kind in _NOT_RUN:
         return False
-    cancelled = step.error is None or str(step.error.message) == "cancelled"
+    cancelled = step.error is None or step.error.message == CANCELLED
     return not (trace.outcome == "abandoned" and step.exec_result is None and cancelled)
 
 
