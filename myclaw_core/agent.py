@@ -26,7 +26,6 @@ from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, system_lookup
 from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginSet
-from myclaw_core.plugins.report import PluginReport
 from myclaw_core.policy.rates import RATE_KIND
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.failover import provider_names
@@ -38,7 +37,7 @@ from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import UndoLine, undo_trace
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.follower import TrustFollower
-from myclaw_core.types.text import Text, joined
+from myclaw_core.types.text import Text
 
 __all__ = ["Agent"]
 
@@ -178,7 +177,7 @@ class Agent:
         report = next((each for each in self.plugins.reports if each.name == name and each.state != "on"), None)
         if report is None or not report.distribution:
             return nearest(name, offered)
-        return evolve(_NOT_ON[report.state], params={"plugin": name, "why": _told_by(report)})
+        return evolve(_NOT_ON[report.state], params={"plugin": name, "why": report.why})
 
     def new_turn(self, turn: Turn, channel: Channel, history: Sequence[Message]) -> TurnRunner:
         """Return what runs one turn.
@@ -262,8 +261,7 @@ class Agent:
         if self.book.problem is not None:
             self._warn(N_("the trust record does not check out: {problem}", problem=self.book.problem))
         self.faults.extend(
-            PluginFault(plugin=report.name, hook="load", detail=str(_told_by(report)))
-            for report in self.plugins.unloadable
+            PluginFault(plugin=report.name, hook="load", detail=str(report.why)) for report in self.plugins.unloadable
         )
         self.notices.extend(self._odd_settings())
         await self.dispatcher.startup()
@@ -303,11 +301,6 @@ class Agent:
         await self._record_faults()
         await self.export.stop()
         await self.log.checkpoint()
-
-
-def _told_by(report: PluginReport) -> Text:
-    """Return what is wrong with a plugin and what to do, as far as there is something to tell."""
-    return joined(filter(None, (report.error, report.hint)))
 
 
 def _interrupted(trace: ExecutionTrace) -> Text:
