@@ -6,11 +6,10 @@ import asyncio
 
 from myclaw_core import codec
 from myclaw_core.errors import MyclawError
-from myclaw_core.runtime.recorder import UNDO_KIND, undo_key
+from myclaw_core.runtime.recorder import UNDO_KIND, read_undo, undo_key
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.undo.journal import SNAPSHOT
-from myclaw_core.undo.types import UndoRecord
 
 __all__ = ["note_what_is_left"]
 
@@ -27,7 +26,7 @@ async def note_what_is_left(services: Services, trace: ExecutionTrace) -> None:
         if raw is None:
             continue
         try:
-            record = codec.loads(UndoRecord, raw, f"undo record {key}")
+            record = read_undo(raw, key)
             if record.handler != SNAPSHOT or "after" in record.data:
                 continue
             record = await asyncio.to_thread(services.journal.close_snapshot, record)

@@ -116,7 +116,8 @@ def received_reply(reply: Any, provider: str) -> ModelReply:
     """
     try:
         mended = evolve(reply, message=storable_message(reply.message))
-        read = codec.structure(ModelReply, codec.unstructure(mended), f"the reply of the model provider {provider!r}")
+        where = N_("the reply of the model provider '{provider}'", provider=provider)
+        read = codec.structure(ModelReply, codec.unstructure(mended), where)
     except CodecError as error:
         raise ModelError(error.text, "malformed") from error
     except Exception as error:

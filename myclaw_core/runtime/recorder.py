@@ -22,6 +22,7 @@ from myclaw_core.events.types import (
     TraceClosed,
     TurnStarted,
 )
+from myclaw_core.messages import N_
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.process import this_process
 from myclaw_core.runtime.records import LastChange, OpenTurn
@@ -48,6 +49,7 @@ __all__ = [
     "mark_asked",
     "new_trace",
     "put_step",
+    "read_undo",
     "undo_key",
 ]
 
@@ -75,6 +77,15 @@ def new_trace(turn: Turn, plugins: Sequence[PluginVersion], config_digest: str) 
 def undo_key(trace_id: UUID, step_index: int) -> str:
     """Return the key of a step's undo record; keys of one trace sort by step."""
     return f"{trace_id}/{step_index:06d}"
+
+
+def read_undo(raw: bytes, key: str) -> UndoRecord:
+    """Return the undo record that was stored under `key`.
+
+    Raises:
+        CodecError: It cannot be read.
+    """
+    return codec.loads(UndoRecord, raw, N_("undo record {key}", key=key))
 
 
 def put_step(trace: ExecutionTrace, step: ActionStep) -> None:

@@ -22,6 +22,7 @@ from myclaw_core.events.types import (
     StepIntended,
     TurnStarted,
 )
+from myclaw_core.messages import N_
 from myclaw_core.process import is_alive
 from myclaw_core.runtime.recorder import TURN_KIND, close_in, mark_asked, new_trace, put_step
 from myclaw_core.runtime.records import OpenTurn
@@ -47,7 +48,7 @@ async def recover(
     recovered: list[ExecutionTrace] = []
     for key, raw in await log.scan(TURN_KIND):
         try:
-            if is_alive(codec.loads(OpenTurn, raw, f"turn record {key}").owner):
+            if is_alive(codec.loads(OpenTurn, raw, N_("turn record {key}", key=key)).owner):
                 continue
             trace = rebuild_trace([event for _, event in await log.events(key) if event is not None])
             if trace is not None:

@@ -13,12 +13,11 @@ from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import TraceClosed, UndoApplied
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
-from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, undo_key
+from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, read_undo, undo_key
 from myclaw_core.runtime.records import LastChange
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
 from myclaw_core.types.text import Text
-from myclaw_core.undo.types import UndoRecord
 
 __all__ = ["UNDO_WINDOW", "UndoLine", "find_trace", "first_words", "last_changing", "may_have_changed", "undo_trace"]
 
@@ -58,7 +57,8 @@ async def last_changing(log: EventLog, sender: str, command: str) -> ExecutionTr
     last = await log.get(LAST_KIND, sender)
     if last is None:
         raise UsageError(N_("nothing to undo: no action has changed anything yet"))
-    trace = await _closed(log, str(codec.loads(LastChange, last, f"last change of {sender}").trace_id))
+    change = codec.loads(LastChange, last, N_("last change of {sender}", sender=sender))
+    trace = await _closed(log, str(change.trace_id))
     if await _is_taken_back(log, trace):
         raise UsageError(
             N_(
@@ -111,7 +111,7 @@ async def _undo_step(
     raw = await services.log.get(UNDO_KIND, key)
     if raw is None:
         return UndoLine(step=step, reverted=False, details=(N_("it cannot be undone: no undo record exists"),))
-    record = codec.loads(UndoRecord, raw, f"undo record {key}")
+    record = read_undo(raw, key)
     reverted = await asyncio.to_thread(services.journal.revert, record, force=force)
     now = services.clock.now()
     within = original.closed_at is not None and now - original.closed_at <= UNDO_WINDOW
@@ -141,7 +141,7 @@ async def _is_taken_back(log: EventLog, trace: ExecutionTrace) -> bool:
 async def _was_undone(records: EventLog | LogTransaction, key: str) -> bool:
     """Return whether the undo of a step is booked, maybe by another process meanwhile: only the first counts."""
     raw = await records.get(UNDO_KIND, key)
-    return raw is not None and codec.loads(UndoRecord, raw, f"undo record {key}").reverted_at is not None
+    return raw is not None and read_undo(raw, key).reverted_at is not None
 
 
 async def _closed(log: EventLog, trace_id: str) -> ExecutionTrace:
