@@ -70,7 +70,8 @@ class DemoChannel:
             "irreversible": _("no"),
         }[draft.action.reversibility]
         print(f"    {_('QUESTION')}  {render(draft.summary)}")
-        print("      " + _("can be undone: {answer}; risk: {risk}", answer=undo, risk=draft.risk))
+        risk = {"low": _("low"), "medium": _("medium"), "high": _("high")}[draft.risk]
+        print("      " + _("can be undone: {answer}; risk: {risk}", answer=undo, risk=risk))
         parts = {_("why asked:"): draft.policy_reasons, _("record so far:"): card.record}
         width = max(map(len, parts))
         for label, lines in parts.items():

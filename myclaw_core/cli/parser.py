@@ -15,6 +15,12 @@ _POLICY_EXAMPLE = (
 )
 
 
+_COMPLETIONS = (
+    """  ~/.bashrc                   eval "$(myclaw completion bash)\"""",
+    """  ~/.zshrc, after compinit    eval "$(myclaw completion zsh)\"""",
+    """  ~/.config/fish/config.fish  myclaw completion fish | source""",
+)
+
 _COUNT_DIGITS = 9
 
 
@@ -137,8 +143,13 @@ def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     check = verbs.add_parser(
         "check",
         help=_("read tool calls as JSON lines on stdin, print decisions; runs nothing"),
-        epilog=f"{_('example:')}\n  {_POLICY_EXAMPLE}\n"
-        + _("further keys of a line, all optional: sender, autonomy, text, tainted, cwd"),
+        epilog="\n".join(
+            (
+                _("example:"),
+                f"  {_POLICY_EXAMPLE}",
+                _("further keys of a line, all optional: sender, autonomy, text, tainted, cwd"),
+            )
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     check.add_argument("--explain", action="store_true", help=_("print each decision for people"))
@@ -225,7 +236,12 @@ def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _add_completion(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    completion = commands.add_parser("completion", help=_("print what lets a shell complete the commands"))
+    completion = commands.add_parser(
+        "completion",
+        help=_("print what lets a shell complete the commands"),
+        epilog="\n".join((_("in the file that the shell reads when it starts:"), *_COMPLETIONS)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"), help=_("the shell that is to read it"))
     completion.set_defaults(command="completion")
 

@@ -145,10 +145,11 @@ def _says_yes() -> bool:
     if not sys.stdin.isatty():
         raise UsageError(N_("nobody can be asked here; read what is declared above, then add --yes"))
     try:
-        return input(_("Enable it? [y/N] ")).strip().lower() in {"y", "yes", *_("y yes").split()}
+        given = input(_("Enable it? [y/N] ")).strip().lower()
     except EOFError:
         print()
         return False
+    return given in {"y", "yes", *_("y yes").split()} - {"n", "no"}  # no translation makes a no a yes
 
 
 def _consent(plugin: FoundPlugin, seen: Fingerprint) -> Consent:

@@ -50,7 +50,7 @@ def test_list_of_nothing_says_so(run) -> None:
     assert run("audit", "tail").out == ""
 
 
-@pytest.mark.parametrize("count", ["0", "-1", "x"])
+@pytest.mark.parametrize("count", ["0", "-1", "x", "1" + 20 * "0", "9" * 5000])
 def test_a_count_is_a_positive_number(run, count: str) -> None:
     assert run("audit", "list", "-n", count).code == 2
 

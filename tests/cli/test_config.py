@@ -79,6 +79,7 @@ def test_an_unknown_section_is_named_with_the_nearest(run) -> None:
 
 def test_path_says_where_the_file_lies(run, home: Path) -> None:
     assert run("config", "path").out == f"{home / 'config.toml'}\n"
+    assert json.loads(run("config", "path", "--json").out) == {"file": f"{home / 'config.toml'}", "exists": False}
 
 
 def test_set_changes_one_value_and_nothing_else(run, file: Path) -> None:
@@ -122,7 +123,7 @@ def test_unset_brings_the_default_back(run, file: Path) -> None:
         (["agent model", "x"], "'agent model' names no setting"),
         (["a.b = 1\nc", "x"], "names no setting"),
         (["", "x"], "'' names no setting"),
-        (['budget.prices."m"', "{in = 1}"], "cached and out missing"),
+        (['budget.prices."m"', "{in = 1}"], "missing: cached, out"),
         (['budget.prices."m"', "3"], "write {in = 3, cached = 0.3, out = 15}"),
         (['budget.prices."m".inn', "3"], "unknown key 'inn' in [budget.prices.m]; the nearest known is 'in'"),
         (["budget.hard_eur", "0.5"], "hard_eur must not be below soft_eur"),
@@ -286,3 +287,17 @@ def test_what_was_set_is_shown(data: Any, place: Any, tmp_path: Path) -> None:
 def test_every_setting_of_the_core_is_found_by_its_place() -> None:
     for section, key in KEYS:
         assert setting_at(read_where(f"{section}.{key.name}"), lambda: ()) == key
+
+
+def test_json_tells_a_program_what_set_did(run, file: Path) -> None:
+    """A secret is masked, also the one that was there."""
+    common = {"key": "agent.level", "file": str(file)}
+    done = json.loads(run("config", "set", "agent.level", "read_only", "--json").out)
+    assert done == common | {"changed": True, "before": "full", "after": "read_only"}
+    again = json.loads(run("config", "set", "agent.level", "read_only", "--json").out)
+    assert again == common | {"changed": False, "before": "read_only", "after": "read_only"}
+    unset = json.loads(run("config", "set", "agent.level", "--unset", "--json").out)
+    assert unset == common | {"changed": True, "before": "read_only", "after": None}
+    token = "ghp_" + "a1B2" * 9
+    masked = json.loads(run("config", "set", "agent.model", token, "--json").out)["after"]
+    assert token not in masked
