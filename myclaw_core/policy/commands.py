@@ -1,0 +1,252 @@
+"""Names the programs that a command runs, by a shell grammar; what is not plainly understood is opaque.
+
+The name is what trust is earned for, so it has to be what runs: a program that runs other programs, or code from its
+arguments, has no name of its own here. What a command *can* do is bounded by the sandbox, not by this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+__all__ = ["MAX_BYTES", "REDIRECTION", "SimpleCommand", "simple_commands"]
+
+MAX_BYTES = 65_536
+"""A longer command is opaque, unread."""
+
+REDIRECTION = ">"
+"""Stands for the program of a redirection that writes a file: trust in `cat` does not cover what is written over."""
+
+_MAX_HEREDOCS = 32  # the grammar takes seconds for thousands of them
+_MAX_COMMANDS = 64
+
+_PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*")
+_LITERAL = re.compile(r"[A-Za-z0-9_./:=+,@%^-]+")
+_PLAIN_EXPANSION = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+_INTERPRETER = re.compile(r"(?:python|pypy|perl|ruby|lua|node|php|tclsh|ld-linux)[0-9.x_-]*(?:\.so(?:\.[0-9]+)?)?")
+
+# Programs whose arguments are programs or code, or that give out a shell, and the shell's own words that run something.
+_RUNNING_PROGRAMS = """
+. alias apptainer ash at awk bash batch bpftrace builtin bun bunx busybox bwrap catchsegv chroot choom chrt command
+compgen complete coproc cpulimit crontab csh dash dbus-run-session deno direnv distrobox doas docker dotnet ed
+editor emacs enable entr env eval ex exec expect faketime fakechroot fakeroot firejail fish flatpak flock gawk gdb
+getopts guix hash i386 ionice irb java jexec jjs julia ksh ld.so less let linux32 linux64 ltrace lua luajit m4 man
+mapfile mawk mksh more mysql nawk nice nix nix-shell node nodemon nohup npx nsenter numactl nvim nu osascript
+parallel pdksh perf perl php pipx pkexec podman pnpx prlimit proot psql pwsh python r rbash read readarray rlwrap
+rscript ruby run-parts runcon runuser sage schroot scp screen script sed setarch setpriv setsid sftp set sg sh shopt
+snap socat source sqlite3 ssh start start-stop-daemon stdbuf strace su sudo systemd-run test taskset tclsh tcsh time
+timeout tmux toybox trap unbuffer unset unshare uvx valgrind vi view vim viewer wait watch watchexec wish x86_64
+xargs xvfb-run yash zsh
+"""
+
+
+# Of these the first argument belongs to the name; those that run what they are given are listed, too.
+_SUBCOMMANDS: Mapping[str, frozenset[str]] = {
+    "apt": frozenset(),
+    "apt-get": frozenset(),
+    "brew": frozenset({"exec", "sh", "irb", "ruby"}),
+    "bundle": frozenset({"exec"}),
+    "cargo": frozenset({"run"}),
+    "conda": frozenset({"run"}),
+    "gh": frozenset({"alias", "extension"}),
+    "git": frozenset(
+        {"bisect", "config", "difftool", "filter-branch", "help", "instaweb", "mergetool", "rebase", "submodule"}
+    ),
+    "go": frozenset({"generate", "run", "tool"}),
+    "hatch": frozenset({"run", "shell"}),
+    "hg": frozenset({"debugshell"}),
+    "kubectl": frozenset({"exec", "debug", "plugin"}),
+    "npm": frozenset({"exec", "explore", "x"}),
+    "pdm": frozenset({"run"}),
+    "pip": frozenset(),
+    "pip3": frozenset(),
+    "pipenv": frozenset({"run", "shell"}),
+    "pnpm": frozenset({"dlx", "exec"}),
+    "poetry": frozenset({"run", "shell"}),
+    "rustup": frozenset({"run"}),
+    "svn": frozenset(),
+    "systemctl": frozenset({"edit"}),
+    "uv": frozenset({"run", "tool"}),
+    "yarn": frozenset({"dlx", "exec", "node"}),
+}
+
+# Options by which a program of a plain name runs another one, or does what its name does not say.
+_RUNNING_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "fd": ("-x", "--exec", "-X"),
+    "find": ("-exec", "-ok", "-delete", "-fprint", "-fls"),
+    "git": ("-c", "-C", "--exec", "--config-env", "--upload-pack", "--receive-pack", "--extcmd", "-x"),
+    "install": ("--strip-program",),
+    "make": ("--eval", "SHELL=", "-E"),
+    "printf": ("-v",),
+    "rg": ("--pre",),
+    "rsync": ("-e", "--rsh", "--rsync-path", "--delete", "--del", "--remove"),
+    "sort": ("--compress-program",),
+    "split": ("--filter",),
+    "tar": ("-I", "--use-compress", "--to-command", "--checkpoint-action", "--rsh-command", "--info-script", "-F"),
+    "zip": ("-T", "-m", "--unzip-command"),
+}
+
+_OF_PARTS = """
+program list pipeline redirected_statement negated_command subshell compound_statement do_group for_statement
+while_statement if_statement elif_clause else_clause case_statement case_item command_substitution
+string concatenation heredoc_body heredoc_redirect command_name
+"""
+
+_OF_WORDS = """
+word number raw_string string_content simple_expansion variable_name special_variable_name comment file_descriptor
+heredoc_start heredoc_end heredoc_content
+"""
+
+_REDIRECTS = frozenset({"file_redirect", "herestring_redirect"})
+_READING = frozenset({"<", "<&", "<<<"})
+
+_RUNS_OTHERS = frozenset(_RUNNING_PROGRAMS.split())
+_CONTAINERS = frozenset(_OF_PARTS.split())
+_SILENT = frozenset(_OF_WORDS.split())
+
+
+class _OpaqueError(Exception):
+    """Raised inside where a command is not plainly understood."""
+
+
+@frozen(kw_only=True)
+class SimpleCommand:
+    """One program that a command runs.
+
+    Attributes:
+        program: Its plain name, or `REDIRECTION`.
+        subcommand: First argument of a program that is many in one (`git`), else empty.
+    """
+
+    program: str
+    subcommand: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return program and subcommand as a scope spells them."""
+        return f"{self.program} {self.subcommand}".rstrip()
+
+
+def simple_commands(text: str) -> tuple[SimpleCommand, ...] | None:
+    """Return the distinct programs that a bash command runs, in order; `None` where that is not plain.
+
+    Args:
+        text: The command as for `bash -c`.
+    """
+    source = text.encode("utf-8", "replace")
+    if len(source) > MAX_BYTES or source.count(b"<<") > _MAX_HEREDOCS or _holds_odd_blanks(text):
+        return None
+    root = _parser().parse(source).root_node
+    if root.has_error or _escapes(root, source):
+        return None
+    try:
+        found = tuple(dict.fromkeys(_walk(root)))
+    except _OpaqueError:
+        return None
+    return found if 0 < len(found) <= _MAX_COMMANDS else None
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def _holds_odd_blanks(text: str) -> bool:
+    """Return whether a character may separate words for one reader and not for another."""
+    return any(
+        (char < " " and char not in "\n\t") or char == "\x7f" or (char > "~" and char.isspace()) for char in text
+    )
+
+
+def _walk(root: Node) -> Iterator[SimpleCommand]:
+    """Yield what each part of a tree runs, in the order of the text."""
+    left = [root]
+    while left:
+        node = left.pop()
+        kind = node.type
+        if kind == "command":
+            yield _command(node)
+        elif kind in _REDIRECTS:
+            if _writes(node):
+                yield SimpleCommand(program=REDIRECTION)
+        elif kind == "redirected_statement" and node.named_children[0].type in _REDIRECTS:
+            raise _OpaqueError  # the grammar takes the program behind it for a second target
+        elif node.is_named and kind not in _CONTAINERS and kind not in _SILENT and not _is_plain_expansion(node):
+            raise _OpaqueError
+        left.extend(reversed(node.children))
+
+
+def _escapes(root: Node, source: bytes) -> bool:
+    """Return whether there is a backslash outside single quotes: it joins words or lines that look apart."""
+    left, quoted = [root], 0
+    while left:
+        node = left.pop()
+        if node.type == "raw_string":
+            quoted += (node.text or b"").count(b"\\")
+        left.extend(node.children)
+    return quoted != source.count(b"\\")
+
+
+def _is_plain_expansion(node: Node) -> bool:
+    """Return whether a node is `${name}`: what may follow the name can run things that no grammar shows."""
+    return node.type == "expansion" and _PLAIN_EXPANSION.fullmatch((node.text or b"").decode()) is not None
+
+
+def _writes(redirect: Node) -> bool:
+    """Return whether a redirection writes a file; `2>&1` only joins descriptors."""
+    targets = [child for child in redirect.named_children if child.type != "file_descriptor"]
+    operators = {child.type for child in redirect.children if not child.is_named}
+    if len(targets) != 1 or len(operators) != 1:
+        raise _OpaqueError
+    joins = operators == {">&"} and targets[0].type == "number"
+    return not joins and operators.isdisjoint(_READING)
+
+
+def _command(node: Node) -> SimpleCommand:
+    """Return what one simple command runs."""
+    name, *arguments = node.named_children or (None,)
+    if name is None or name.type != "command_name" or [child.type for child in name.children] != ["word"]:
+        raise _OpaqueError  # also an assignment before the name: it may change what is found
+    program = (name.text or b"").decode()
+    known = program.lower()
+    if not _PROGRAM.fullmatch(program) or known in _RUNS_OTHERS or _INTERPRETER.fullmatch(known):
+        raise _OpaqueError
+    options = _RUNNING_OPTIONS.get(known, ())
+    if options or known in _SUBCOMMANDS:
+        words = [_literal(argument) for argument in arguments]
+        if any(word.startswith(options) for word in words if options):
+            raise _OpaqueError
+        return SimpleCommand(program=program, subcommand=_subcommand(known, words))
+    return SimpleCommand(program=program)
+
+
+def _literal(argument: Node) -> str:
+    """Return the one value that an argument has whatever the folder and the variables hold."""
+    text = (argument.text or b"").decode()
+    if argument.type in {"word", "number"} and _LITERAL.fullmatch(text):
+        return text
+    if argument.type == "raw_string":
+        return text[1:-1]
+    if argument.type == "string" and all(child.type == "string_content" for child in argument.named_children):
+        return text[1:-1]
+    raise _OpaqueError
+
+
+def _subcommand(program: str, words: Sequence[str]) -> str:
+    running = _SUBCOMMANDS.get(program)
+    if running is None:
+        return ""
+    if not words or not _SUBCOMMAND.fullmatch(words[0]) or words[0] in running:
+        raise _OpaqueError
+    return words[0]
