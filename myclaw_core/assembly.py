@@ -211,7 +211,7 @@ class Assembly:
         try:
             return self.dispatcher.sandbox(self.config.slots.sandbox)
         except UnavailableError as error:
-            return NoSandbox(str(error))
+            return NoSandbox(error.text)
 
     def _promotion(self, book: TrustBook, record_check: RecordCheck) -> PromotionCheck:
         """Return what asks trust; nothing is promoted while the event log is not known to be whole."""
