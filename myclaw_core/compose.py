@@ -102,5 +102,6 @@ def configured_dispatcher(
             raise
         on_broken(error)
         config = read_config(parse_source(home.config_file, ""), schemas)
-    use_language(config.agent.language)
+    else:
+        use_language(config.agent.language)
     return dispatcher, config

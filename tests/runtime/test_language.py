@@ -13,9 +13,9 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
 from myclaw_core.agent import Agent
-from myclaw_core.errors import UsageError
+from myclaw_core.errors import ConfigError, UsageError
 from myclaw_core.events.types import TraceClosed
-from myclaw_core.messages import render, use_language
+from myclaw_core.messages import N_, render, use_language
 from myclaw_core.paths import Home
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
@@ -164,3 +164,18 @@ async def test_the_next_agent_speaks_its_own_language(
         assert agent.services.config.agent.language == ""
 
     assert render(UsageError("done")) == "done"
+
+
+async def test_a_configuration_that_does_not_load_leaves_the_language_as_it_was(
+    home: Home, clock: FakeClock, speak_italian: None
+) -> None:
+    """The defaults that stand in for it say nothing about the person."""
+    home.root.mkdir(parents=True)
+    home.config_file.write_text('[agent]\nprovidr = "x"\nlanguage = "it"\n', encoding="utf-8")
+    use_language("it")
+    broken: list[ConfigError] = []
+    async with Agent.open(home, clock=clock, on_broken=broken.append):
+        pass
+
+    assert len(broken) == 1
+    assert render(UsageError(N_("done"))) == "fatto"
