@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _json(each: Diagnosis) -> dict[str, Any]:
-    return {"check": str(each.check), "state": each.state, "what": str(each.what), "todo": str(each.todo)}
+    return {"check": str(each.check), "state": each.state, "what": str(each.what), "todo": str(each.todo or "")}
 
 
 def _lines(found: Sequence[Diagnosis]) -> Iterator[str]:

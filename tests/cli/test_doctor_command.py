@@ -25,6 +25,7 @@ def test_json_lists_every_check(run, home: Path) -> None:
         checks
     )
     assert set(checks["python"]) == {"check", "state", "what", "todo"}
+    assert checks["python"]["todo"] == ""
     assert ended.code == (1 if any(each["state"] == "fail" for each in checks.values()) else 0)
     assert not home.exists()
 
