@@ -10,6 +10,7 @@ from myclaw_core.messages import _
 
 __all__ = ["build_parser", "parse"]
 
+_COVERS_FORM = '{"rule": …, "op": "read"|"write", "path": …, "cwd": …, "home": …}'
 _POLICY_EXAMPLE = (
     """echo '{"tool": "fs_write", "args": {"path": "a.md", "content": "x"}}' | myclaw policy check --explain"""
 )
@@ -138,7 +139,7 @@ def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    policy = commands.add_parser("policy", help=_("check: what would be decided; runs nothing"))
+    policy = commands.add_parser("policy", help=_("check, covers: what would be decided; runs nothing"))
     verbs = policy.add_subparsers(metavar=VERB, required=True)
     check = verbs.add_parser(
         "check",
@@ -155,6 +156,16 @@ def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     check.add_argument("--explain", action="store_true", help=_("print each decision for people"))
     _add_run_options(check, inherit=True)
     check.set_defaults(command="policy check")
+    covers = verbs.add_parser(
+        "covers",
+        help=_("whether a rule such as '~/notes/*' covers a path"),
+        epilog=_("a line of --jsonl is {form}; cwd and home may be left out", form=_COVERS_FORM),
+    )
+    covers.add_argument("rule", nargs="?", metavar="RULE", help=_("a path, or a folder with /*"))
+    covers.add_argument("path", nargs="?", metavar="PATH", help=_("the path that is looked for"))
+    covers.add_argument("--write", action="store_true", help=_("ask for writing instead of reading"))
+    covers.add_argument("--jsonl", action="store_true", help=_("read JSON lines on stdin, print one answer a line"))
+    covers.set_defaults(command="policy covers")
 
 
 def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -12,7 +12,13 @@ from myclaw_core.messages import _, render
 
 __all__ = ["run"]
 
-_MODULES = {"chat": "talk", "ask": "talk", "plugins enable": "plugin_switch", "plugins disable": "plugin_switch"}
+_MODULES = {
+    "chat": "talk",
+    "ask": "talk",
+    "plugins enable": "plugin_switch",
+    "plugins disable": "plugin_switch",
+    "policy covers": "covers",
+}
 """Where a command is found whose module is not named like its first word."""
 
 _OPENS_NOTHING = frozenset({"completion", "demo", "redact"})
