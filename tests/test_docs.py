@@ -186,7 +186,7 @@ def _row(action: argparse.Action) -> str:
         spelled = action.option_strings[0] + ("" if action.nargs == 0 else f" {value}")
     else:
         spelled = {"+": f"{value} …", "*": f"[{value} …]", "?": f"[{value}]"}.get(str(action.nargs), value)
-    notes = [action.help or ""]
+    notes = [(action.help or "") % vars(action)]
     if action.choices:
         notes.append("one of " + ", ".join(f"`{choice}`" for choice in action.choices))
     if isinstance(action, argparse._AppendAction):
