@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+
 import pytest
 from catalogues import LANGUAGES, Domain, compiled, domains, problems, template
 
@@ -21,3 +24,19 @@ def test_the_compiled_catalogue_is_current(domain: Domain, language: str) -> Non
     """What the program reads is what was written."""
     if len(template(domain)):
         assert domain.mo(language).read_bytes() == compiled(domain, language)
+
+
+@pytest.mark.parametrize("domain", [pytest.param(domain, id=domain.package) for domain in domains()])
+def test_every_message_is_a_literal_so_that_it_can_be_extracted(domain: Domain) -> None:
+    """A message that is put together, or formatted before it is looked up, has no translation."""
+    assert list(_not_literal(domain)) == []
+
+
+def _not_literal(domain: Domain) -> Iterator[str]:
+    for path in sorted(domain.folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"_", "N_", "n_"}:
+                first = node.args[0] if node.args else None
+                ready_made = isinstance(first, ast.Attribute) and first.attr == "msgid"
+                if path.name != "messages.py" and not ready_made and not isinstance(first, ast.Constant):
+                    yield f"{path.relative_to(domain.folder)}:{node.lineno}"
