@@ -13,7 +13,9 @@ from attrs import define, field
 from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.files.failures import os_errors
 from myclaw_core.files.handles import (
+    Place,
     kind_at,
+    list_names,
     make_folder,
     make_link,
     open_folder,
@@ -23,9 +25,13 @@ from myclaw_core.files.handles import (
     write_file,
 )
 from myclaw_core.files.resolve import display_path
-from myclaw_core.types.text import Text, TextValue
+from myclaw_core.files.tree import remove_tree
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
+from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.revert import Reverted
-from myclaw_core.undo.snapshot import UNREADABLE, Entry, Manifest, Snapshots, digest_of, scan
+from myclaw_core.undo.scan import UNREADABLE, BoundedDigest, Entry, Manifest, Scope, is_summed, scan
+from myclaw_core.undo.snapshot import Snapshots, closed_in
 
 __all__ = ["restore_snapshot"]
 
@@ -50,52 +56,63 @@ def restore_snapshot(
         with os_errors(root):
             wanted = snapshots.manifest(before)
             left = None if after is None else snapshots.manifest(after)
-            closed = snapshots.closed(root)
-            now = scan(root, closed, digest_of, left)
-            work = _Work(root, wanted, now, closed, snapshots)
-            paths, problems = _look(wanted, left, now)
-            texts = [*(_changed(root, path) for path in problems), *work.damage(paths)]
-            if texts and not force:
-                return Reverted(reverted=False, details=_shortened(texts))
-            return work.restore({*paths, *problems})
+            closed = {*closed_in(root, wanted), *snapshots.closed(root)}
+            work = _Work(root, wanted, left, closed, snapshots.blobs)
+            paths, changed = work.look()
+            problems = [*work.out_of_reach(), *(_changed(root, path) for path in changed), *work.damage(paths)]
+            if problems and not force:
+                return Reverted(reverted=False, details=_shortened(problems))
+            return work.restore({*paths, *changed})
     except MyclawError as error:
-        return Reverted(reverted=False, details=(Text("{reason}", {"reason": str(error)}),))
-
-
-def _look(wanted: Manifest, left: Manifest | None, now: Manifest) -> tuple[set[str], set[str]]:
-    """Return the paths to restore, and those that are no longer as the command left them.
-
-    What lies in a folder whose mode hid it after the command is known only once that folder is open again.
-    """
-    shut = {path for path, entry in (left or {}).items() if entry.kind == "dir" and entry.sha256 == UNREADABLE}
-    paths, problems = set(), set()
-    for path in {*wanted, *now, *(left or ())}:
-        found = now.get(path)
-        if found == wanted.get(path):
-            continue
-        if left is None or found == left.get(path) or _lies_in(path, shut):
-            if left is None or wanted.get(path) != left.get(path):
-                paths.add(path)
-        elif wanted.get(path) != left.get(path):
-            problems.add(path)
-    return paths, problems
-
-
-def _lies_in(path: str, folders: Collection[str]) -> bool:
-    return bool(folders) and any(str(parent) in folders for parent in PurePosixPath(path).parents)
+        return Reverted(reverted=False, details=(error.text,))
 
 
 @define
 class _Work:
-    """One restoration."""
+    """One restoration.
+
+    Attributes:
+        wanted: What was there before the command.
+        left: What was there after it; `None` where nobody saw.
+        closed: Places that are not touched.
+        now: What is there.
+        details: What was done.
+        whole: Whether nothing failed.
+    """
 
     root: str
     wanted: Manifest
-    now: dict[str, Entry]
+    left: Manifest | None
     closed: Collection[str]
-    snapshots: Snapshots
+    blobs: BlobStore
+    now: dict[str, Entry] = field(factory=dict)
     details: list[Text] = field(factory=list)
     whole: bool = True
+
+    def look(self) -> tuple[set[str], set[str]]:
+        """Return the paths to restore, and those that are no longer as the command left them.
+
+        What lies in a folder whose mode hid it after the command is known only once that folder is open again.
+        """
+        self.now = self._scan(())
+        shut = {path for path, entry in (self.left or {}).items() if _is_shut(entry)}
+        paths, changed = set(), set()
+        for path in {*self.wanted, *self.now, *(self.left or ())}:
+            found = self.now.get(path)
+            if found == self.wanted.get(path) or not self._is_commands_doing(path) or self._is_closed(path):
+                continue
+            if self.left is None or found == self.left.get(path) or _lies_in(path, shut):
+                paths.add(path)
+            else:
+                changed.add(path)
+        return paths, changed
+
+    def out_of_reach(self) -> Iterator[Text]:
+        """Yield one line on each path that the command changed and that was closed since."""
+        for path, entry in self.wanted.items():
+            if entry.kind != "closed" and self._is_commands_doing(path) and self._is_closed(path):
+                self.whole = False
+                yield N_("{path} is closed to tools now; it is left as it is", path=display_path(self._at(path)))
 
     def damage(self, paths: Iterable[str]) -> Iterator[Text]:
         """Yield one line on each kept file that cannot be read any more."""
@@ -103,9 +120,9 @@ class _Work:
             entry = self.wanted.get(path)
             if entry is not None and entry.kind == "file":
                 try:
-                    self.snapshots.blobs.check(entry.sha256)
+                    self.blobs.check(entry.sha256)
                 except MyclawError as error:
-                    yield Text("{reason}", {"reason": str(error)})
+                    yield error.text
 
     def restore(self, paths: set[str]) -> Reverted:
         """Restore `paths` and say how that went."""
@@ -118,8 +135,21 @@ class _Work:
             entry = (self.wanted if path in paths else self.now).get(path)
             self._each(path, partial(self._set_mode, entry))
         if not self.details:
-            self.details.append(Text("nothing had to be changed"))
+            self.details.append(N_("nothing had to be changed"))
         return Reverted(reverted=self.whole, details=_shortened(self.details))
+
+    def _scan(self, shut: Collection[str]) -> dict[str, Entry]:
+        """Look at every known path; what else lies in a folder counts where it can only be the command's doing."""
+        known = {**self.wanted, **(self.left or {})}
+        everywhere = self.left is None or any(map(is_summed, self.left.values()))
+        scope = Scope(among=known, summed=lambda path: everywhere or path in shut or _lies_in(path, shut))
+        return scan(self.root, self.closed, BoundedDigest(), known, scope)
+
+    def _is_commands_doing(self, path: str) -> bool:
+        return self.left is None or self.wanted.get(path) != self.left.get(path)
+
+    def _is_closed(self, path: str) -> bool:
+        return any(self._at(str(place)) in self.closed for place in (path, *PurePosixPath(path).parents))
 
     def _each(self, path: str, act: Callable[[str], None]) -> None:
         try:
@@ -127,7 +157,7 @@ class _Work:
                 act(path)
         except MyclawError as error:
             self.whole = False
-            self.details.append(Text("not restored: {reason}", {"reason": str(error)}))
+            self.details.append(N_("not restored: {reason}", reason=error.text))
 
     def _open_folders(self, paths: set[str]) -> None:
         """Let the owner into every folder that is worked in, and add to `paths` what that brings to light."""
@@ -135,12 +165,12 @@ class _Work:
         while True:
             for path in sorted(self._folders(paths), key=_depth):
                 self._each(path, self._open)
-            shut = {path for path in paths if path in self.now and self.now[path].sha256 == UNREADABLE} - seen
+            shut = {path for path in paths if _is_shut(self.now.get(path))} - seen
             if not shut:
                 return
             seen |= shut
-            self.now = scan(self.root, self.closed, digest_of, self.now) | self.now
-            inside = {path for path in {*self.now, *self.wanted} if _lies_in(path, shut)}
+            self.now = self._scan(seen) | self.now
+            inside = {path for path in {*self.now, *self.wanted} if _lies_in(path, shut) and not self._is_closed(path)}
             paths |= {path for path in inside if self.now.get(path) != self.wanted.get(path)}
 
     def _folders(self, paths: Iterable[str]) -> set[str]:
@@ -162,17 +192,32 @@ class _Work:
     def _take_away(self, path: str) -> None:
         """Remove what was not there before, or was something else."""
         entry, found = self.wanted.get(path), self.now.get(path)
-        if found is None or (entry is not None and (entry.kind == "dir") == (found.kind == "dir")):
+        if found is None:
+            return
+        if entry is not None and (entry.kind == "dir") == (found.kind == "dir"):
+            if _is_shut(found) or is_summed(found):
+                self._clear(path)
             return
         with place_of(self._at(path)) as place:
-            if kind_at(place) == "dir" and _holds_something(self._at(path)):
-                self.details.append(Text("kept the folder {path}: it holds other files now", self._name(path)))
+            if _is_shut(found) or is_summed(found):
+                remove_tree(place)
+            elif kind_at(place) == "dir" and _holds_something(self._at(path)):
+                self.details.append(N_("kept the folder {path}: it holds other files now", path=self._shown(path)))
                 self.whole &= entry is None
                 return
-            if kind_at(place) != "absent":
+            elif kind_at(place) != "absent":
                 remove(place)
         if entry is None:
-            self.details.append(Text("removed {path}", self._name(path)))
+            self._removed(path)
+
+    def _clear(self, path: str) -> None:
+        """Remove everything new in a folder that was there before."""
+        with open_folder(self._at(path)) as folder:
+            for name in list_names(folder):
+                below = name if path == "." else f"{path}/{name}"
+                if below not in self.wanted and self._at(below) not in self.closed:
+                    _remove_whole((folder, name))
+                    self._removed(below)
 
     def _make(self, path: str) -> None:
         entry = self.wanted.get(path)
@@ -182,14 +227,16 @@ class _Work:
             with place_of(self._at(path)) as place:
                 kind = kind_at(place)
                 if kind == "dir" and entry.kind != "dir":
-                    raise ToolFailure(f"a folder is now at {display_path(self._at(path))}; move it away and undo again")
+                    raise ToolFailure(
+                        N_("a folder is now at {path}; move it away and undo again", path=self._shown(path))
+                    )
                 if entry.kind == "file":
-                    write_file(place, self.snapshots.blobs.chunks(entry.sha256), entry.mode)
+                    write_file(place, self.blobs.chunks(entry.sha256), entry.mode)
                 elif entry.kind == "link":
                     make_link(place, entry.link)
                 elif kind == "absent":
                     make_folder(place, entry.mode | stat.S_IRWXU)
-        self.details.append(Text("restored {path}", self._name(path)))
+        self.details.append(N_("restored {path}", path=self._shown(path)))
 
     def _set_mode(self, entry: Entry | None, path: str) -> None:
         """Give a restored folder its old mode, and one that was only worked in the mode it had."""
@@ -207,26 +254,40 @@ class _Work:
         with place_of(self._at(path)) as place:
             set_mode(place, mode)
 
-    def _name(self, path: str) -> dict[str, TextValue]:
-        return {"path": display_path(self._at(path))}
+    def _removed(self, path: str) -> None:
+        self.details.append(N_("removed {path}", path=self._shown(path)))
+
+    def _shown(self, path: str) -> str:
+        return display_path(self._at(path))
+
+
+def _is_shut(entry: Entry | None) -> bool:
+    return entry is not None and entry.kind == "dir" and entry.sha256 == UNREADABLE
+
+
+def _lies_in(path: str, folders: Collection[str]) -> bool:
+    return bool(folders) and any(str(parent) in folders for parent in PurePosixPath(path).parents)
 
 
 def _depth(path: str) -> tuple[int, str]:
     return (0 if path == "." else path.count("/") + 1, path)
 
 
+def _remove_whole(place: Place) -> None:
+    (remove_tree if kind_at(place) == "dir" else remove)(place)
+
+
 def _holds_something(path: str) -> bool:
     with open_folder(path) as folder:
-        return bool(os.listdir(f"/proc/self/fd/{folder}"))  # noqa: PTH208
+        return bool(list_names(folder))
 
 
 def _changed(root: str, path: str) -> Text:
     shown = display_path(root if path == "." else f"{root}/{path}")
-    return Text("{path} changed since; it is left as it is", {"path": shown})
+    return N_("{path} changed since; it is left as it is", path=shown)
 
 
 def _shortened(lines: list[Text]) -> tuple[Text, ...]:
     if len(lines) <= _SHOWN_PATHS:
         return tuple(lines)
-    more = Text("and {n} more", {"n": len(lines) - _SHOWN_PATHS})
-    return (*lines[:_SHOWN_PATHS], more)
+    return (*lines[:_SHOWN_PATHS], N_("and {n} more", n=len(lines) - _SHOWN_PATHS))

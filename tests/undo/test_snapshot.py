@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from myclaw_core.errors import StoreError, ToolFailure
 from myclaw_core.testing import FakeClock
-from myclaw_core.undo import snapshot
+from myclaw_core.undo import survey
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.journal import UndoJournal
 from myclaw_core.undo.revert import Reverted
@@ -252,9 +252,9 @@ def test_what_cannot_be_kept_is_said_before(folder: Folder, monkeypatch: pytest.
     elif what == "twin":
         (folder.root / "twin").hardlink_to(shutil.copy(folder.root / "note.txt", folder.root.parent / "other"))
     elif what == "many":
-        monkeypatch.setattr(snapshot, "MAX_ENTRIES", 3)
+        monkeypatch.setattr(survey, "MAX_ENTRIES", 3)
     else:
-        monkeypatch.setattr(snapshot, "MAX_BYTES", 5)
+        monkeypatch.setattr(survey, "MAX_BYTES", 5)
 
     assert folder.journal.snapshot_obstacle(str(folder.root)) is not None
     with pytest.raises(ToolFailure):

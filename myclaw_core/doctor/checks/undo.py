@@ -12,7 +12,8 @@ from myclaw_core.messages import N_
 from myclaw_core.runtime.recorder import UNDO_KIND
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.journal import SNAPSHOT
-from myclaw_core.undo.snapshot import UNREADABLE, Snapshots
+from myclaw_core.undo.scan import UNREADABLE
+from myclaw_core.undo.snapshot import Snapshots
 from myclaw_core.undo.types import UndoRecord
 
 __all__ = ["check"]
