@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from myclaw_core.constitution.engine import Constitution, verdict_of
 from myclaw_core.constitution.rule import Ground
@@ -292,7 +292,7 @@ def _device_of(path: str) -> int | None:
 
 def _trust(case: Case, index: int, promotion: PromotionCheck) -> Opinion:
     effect = case.items[index].effect
-    answer = promotion(effect, case.action, case.now)
+    answer = promotion(effect, _as_named(case, index), case.now)
     text = answer.reason
     promoted = answer.promoted is True
     if promoted and effect.reversibility == "irreversible":
@@ -306,6 +306,12 @@ def _trust(case: Case, index: int, promotion: PromotionCheck) -> Opinion:
     if promoted:
         return Opinion("allow", text, "trust_promoted", index, answer=answer)
     return Opinion("approve_required", text, "trust", index, answer=answer)
+
+
+def _as_named(case: Case, index: int) -> PlannedAction:
+    """Return the action as one whose only target is that of an effect: each is judged by itself."""
+    action, named = case.action, case.named[index]
+    return action if action.named == named else evolve(action, named=named)
 
 
 def _is_never_covered(case: Case, index: int) -> bool:

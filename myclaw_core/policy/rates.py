@@ -55,9 +55,9 @@ class RateWindow:
             return evolve(self, start=now)
         return self if now < self.start + length else evolve(self, start=now, count=0)
 
-    def merged(self, seen: RateWindow, now: datetime) -> RateWindow:
-        """Return this window with the start that was `seen` for it since the clock was set back."""
-        return evolve(self, start=seen.start) if seen.start <= now < self.start else self
+    def raised(self, now: datetime) -> RateWindow:
+        """Return the window after one more action; its first one opens it."""
+        return evolve(self, count=self.count + 1, start=self.start if self.count else now)
 
 
 @frozen(kw_only=True)
@@ -72,14 +72,9 @@ class RateRecord:
         """Return the counters at `now`."""
         return evolve(self, minute=self.minute.rolled(now, _MINUTE), day=self.day.rolled(now, _DAY))
 
-    def merged(self, seen: RateRecord, now: datetime) -> RateRecord:
-        """Return these counters with the starts that were `seen` since the clock was set back."""
-        return evolve(self, minute=self.minute.merged(seen.minute, now), day=self.day.merged(seen.day, now))
-
-    def raised(self) -> RateRecord:
+    def raised(self, now: datetime) -> RateRecord:
         """Return the counters after one more action."""
-        minute, day = self.minute, self.day
-        return evolve(self, minute=evolve(minute, count=minute.count + 1), day=evolve(day, count=day.count + 1))
+        return evolve(self, minute=self.minute.raised(now), day=self.day.raised(now))
 
 
 class RateRecords(Protocol):
@@ -134,6 +129,7 @@ class RateBook:
     def __init__(self, limits: RateLimits | None = None) -> None:
         self._limits = limits or RateLimits()
         self._seen: dict[str, RateRecord] = {}
+        self._stored: dict[str, bytes | None] = {}
 
     def load(self, records: Iterable[tuple[str, bytes]]) -> None:
         """Take over stored records.
@@ -141,7 +137,9 @@ class RateBook:
         Raises:
             StoreError: A record cannot be read; a limit that forgets is none.
         """
-        self._seen.update((key, _read(key, value)) for key, value in records)
+        for key, value in records:
+            self._seen[key] = _read(key, value)
+            self._stored[key] = value
 
     def check(self, sender: str, effect_class: str, now: datetime) -> Text | None:
         """Return why one more action is too many and when it may be tried again, or `None`; memory only."""
@@ -164,8 +162,9 @@ class RateBook:
             refusal = limit.refusal(record)
             if refusal is not None:
                 raise RateRefusedError(refusal)
-            self._seen[limit.key] = record = record.raised()
-            await tx.put(RATE_KIND, limit.key, codec.dumps(record))
+            self._seen[limit.key] = record = record.raised(now)
+            self._stored[limit.key] = value = codec.dumps(record)
+            await tx.put(RATE_KIND, limit.key, value)
 
     def _limits_of(self, sender: str, effect_classes: Sequence[str]) -> Iterator[_Limit]:
         limits = self._limits
@@ -174,9 +173,12 @@ class RateBook:
         yield _Limit(f"sender/{sender}", sender, limits.sender_per_minute, limits.sender_per_day)
 
     async def _shared(self, tx: RateRecords, key: str, now: datetime) -> RateRecord:
+        """Return the counters at `now`; where nobody has counted since, what was seen of the clock still holds."""
         value = await tx.get(RATE_KIND, key)
-        record = _fresh(now) if value is None else _read(key, value)
-        return record.merged(self._seen.get(key, record), now).rolled(now)
+        if key not in self._seen or value != self._stored.get(key):
+            self._seen[key] = _fresh(now) if value is None else _read(key, value)
+            self._stored[key] = value
+        return self._seen[key].rolled(now)
 
 
 def _free_at(window: RateWindow, length: timedelta) -> str:

@@ -59,8 +59,7 @@ class Tally:
         worst = opinions[0] if len(opinions) == 1 else max(opinions, key=self._weight)
         effect_class = "" if worst.index is None else self.action.effects[worst.index].effect_class
         self.reasons.append(CheckReason(check=check, verdict=worst.verdict, text=worst.text, effect_class=effect_class))
-        if worst.violation is not None:
-            self.violation = worst.violation
+        self.violation = next((each.violation for each in (worst, *opinions) if each.violation), self.violation)
         if worst.verdict == "deny":
             self.denial = worst
             return True
