@@ -1,0 +1,154 @@
+"""Where the policy's records and trust lie in the differential test: in memory, or in real databases."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from myclaw_core.runtime.types import ActionStep, ExecutionTrace
+from myclaw_core.trust.book import TrustBook
+from myclaw_core.trust.decayed_mean import DecayedMean
+from myclaw_core.trust.happenings import Happening, Sample, Undo
+from myclaw_core.trust.promotion import TrustRecord
+from myclaw_core.trust.replay import continues, fold
+from myclaw_core.trust.signals import subjects_of
+from myclaw_core.trust.state import SubjectState, SubjectView
+from myclaw_core.trust.subject import parent_of
+from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject
+
+__all__ = ["DatabaseStores", "MemoryStores", "Stores"]
+
+
+_UNDO_WINDOW = timedelta(minutes=10)
+
+
+class Stores(Protocol):
+    """What the engine reads and what moves it."""
+
+    log: Any
+    trust: TrustRecord
+
+    async def closed(self, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:
+        """Let trust take in a closed trace."""
+        ...
+
+    async def undone(self, trace: ExecutionTrace, steps: Sequence[ActionStep], undo: ExecutionTrace) -> None:
+        """Let trust take in that `undo` took back steps of a trace."""
+        ...
+
+
+class MemoryStores:
+    """Records in a mapping, and the book's own arithmetic without its rows."""
+
+    def __init__(self) -> None:
+        self.log = _MemoryLog()
+        self.trust = _FoldedTrust()
+
+    async def closed(self, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:
+        """Take in a closed trace."""
+        assert trace.closed_at is not None
+        self.trust.take([Sample(at=trace.closed_at, trace_id=str(trace.id), signals=entry) for entry in signals])
+
+    async def undone(self, trace: ExecutionTrace, steps: Sequence[ActionStep], undo: ExecutionTrace) -> None:
+        """Take in an undo."""
+        at, undo_id, in_time = undo.started_at, str(undo.id), _in_time(trace, undo)
+        self.trust.take(
+            [
+                Undo(at=at, trace_id=undo_id, subject=subject, undone_trace_id=str(trace.id), in_time=in_time)
+                for subject in _subjects(steps)
+            ]
+        )
+
+
+class DatabaseStores:
+    """The core database and the trust store.
+
+    Args:
+        log: The open event log.
+        trust: The open book.
+    """
+
+    def __init__(self, log: Any, trust: TrustBook) -> None:
+        self.log = log
+        self.trust = trust
+        self._seq = 0
+
+    async def closed(self, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:
+        """Take in a closed trace."""
+        self._seq += 1
+        await self.trust.bulk_update_from_trace(trace, signals, self._seq)
+
+    async def undone(self, trace: ExecutionTrace, steps: Sequence[ActionStep], undo: ExecutionTrace) -> None:
+        """Take in an undo."""
+        self._seq += 1
+        at, in_time = undo.started_at, _in_time(trace, undo)
+        await self.trust.record_undo(
+            trace.id, _subjects(steps), at=at, undone_by=undo.id, in_time=in_time, applied_seq=self._seq
+        )
+
+
+class _MemoryLog:
+    def __init__(self) -> None:
+        self._records: dict[tuple[str, str], bytes] = {}
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[_MemoryLog]:
+        yield self
+
+    async def get(self, kind: str, key: str) -> bytes | None:
+        return self._records.get((kind, key))
+
+    async def put(self, kind: str, key: str, value: bytes) -> None:
+        self._records[kind, key] = value
+
+    async def delete(self, kind: str, key: str) -> None:
+        del self._records[kind, key]
+
+    async def scan(self, kind: str, prefix: str = "") -> Sequence[tuple[str, bytes]]:
+        found = [(key, value) for (of, key), value in self._records.items() if of == kind and key.startswith(prefix)]
+        return sorted(found)
+
+
+class _FoldedTrust:
+    problem: Text | None = None
+
+    def __init__(self) -> None:
+        self._estimator = DecayedMean()
+        self._happenings: dict[TrustSubject, list[Happening]] = defaultdict(list)
+        self._states: dict[TrustSubject, SubjectState] = {}
+
+    def view(self, subject: TrustSubject, now: datetime) -> SubjectView | None:
+        state = self._states.get(subject)
+        if state is None:
+            return None
+        estimator = self._estimator
+        return SubjectView(state, estimator.score(state, now), estimator.effective_count(state, now), estimator.id)
+
+    def take(self, happenings: Sequence[Happening]) -> None:
+        news: dict[TrustSubject, list[Happening]] = defaultdict(list)
+        for happening in happenings:
+            for subject in (happening.subject, parent_of(happening.subject)):
+                if subject is not None:
+                    news[subject].append(happening)
+        for subject, fresh in news.items():
+            self._happenings[subject] += fresh
+            self._states[subject] = self._after(subject, fresh)
+
+    def _after(self, subject: TrustSubject, fresh: Sequence[Happening]) -> SubjectState:
+        state = self._states.get(subject)
+        if state is not None and continues(state, fresh):
+            return fold(state, fresh, self._estimator)
+        return fold(self._estimator.initial(subject), self._happenings[subject], self._estimator)
+
+
+def _subjects(steps: Sequence[ActionStep]) -> list[TrustSubject]:
+    return list(dict.fromkeys(subject for step in steps for subject in subjects_of(step)))
+
+
+def _in_time(trace: ExecutionTrace, undo: ExecutionTrace) -> bool:
+    return trace.closed_at is not None and undo.started_at - trace.closed_at <= _UNDO_WINDOW
