@@ -219,8 +219,8 @@ class Agent:
             self._distrust(error)
         services = self.services
         for trace in await recover(self.log, services.gateway, self.clock, services.signals, self._distrust):
-            await note_what_is_left(services, trace)
             self.notices.append(_interrupted(trace))
+            self.notices.extend(await note_what_is_left(services, trace))
 
     def _distrust(self, error: MyclawError) -> None:
         """Go on without relying on a record of which a part cannot be read."""

@@ -5,24 +5,32 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from attrs import frozen
 
 from myclaw_core.errors import ToolFailure, UnavailableError
-from myclaw_core.files.failures import reason_of
+from myclaw_core.files.failures import os_errors, reason_of
 from myclaw_core.files.resolve import display_path, is_beneath
 from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_, _
 from myclaw_core.policy.shell import ShellCall
+from myclaw_core.sandbox.autorun import SUFFIX, Autoruns, Seen
 from myclaw_core.sandbox.enclosure import Enclosure
 from myclaw_core.sandbox.sandbox import Sandbox, ShellJob, ShellRun
 from myclaw_core.types.text import Text
+from myclaw_core.undo.scan import Manifest
 
 __all__ = ["OUTPUT_LIMIT_BYTES", "FolderBusyError", "Shells", "alone", "shown_command"]
 
 OUTPUT_LIMIT_BYTES = 1 << 20
 """Most bytes that a command may print; it is killed then."""
+
+
+_SHOWN_PATHS = 10
+_SHOWN_CHARS = 200
 
 
 class FolderBusyError(ToolFailure):
@@ -58,29 +66,84 @@ class Shells:
 
         Raises:
             UnavailableError: There is no sandbox.
-            ToolFailure: A folder cannot be opened for it.
+            ToolFailure: A folder cannot be opened for it, or it made files that other programs run by themselves;
+                these have another name then, and what it printed comes along.
         """
-        return await self.sandbox.run(await asyncio.to_thread(self._job, call, cwd, timeout_s))
+        job, autoruns = await asyncio.to_thread(self._job, call, cwd, timeout_s)
+        printed = ""
+        try:
+            run = await self.sandbox.run(job)
+            printed = run.printed()
+        finally:
+            if job.write_root:
+                await _whatever_happens(partial(self.set_aside, job.write_root, autoruns, printed))
+        return run
 
-    def _job(self, call: ShellCall, cwd: str, timeout_s: float) -> ShellJob:
+    def set_aside(self, root: str, autoruns: Autoruns, printed: str = "") -> None:
+        """Rename what other programs would run by themselves in the folder `root` and that a command made there.
+
+        Args:
+            root: Real path.
+            autoruns: What was there before the command.
+            printed: What the command printed.
+
+        Raises:
+            ToolFailure: There was something of that kind, or the folder cannot be read.
+        """
+        with os_errors(root):
+            done = self.enclosure.set_aside(root, autoruns)
+        if done.stuck:
+            raise ToolFailure(
+                N_(
+                    "the command made files that other programs run by themselves, and they cannot be renamed; remove "
+                    "them before you use the folder: {paths}",
+                    paths=_listed(done.stuck),
+                ),
+                output=printed,
+            )
+        if done.moved:
+            raise ToolFailure(
+                N_(
+                    "the command made or exchanged files that other programs run by themselves, so '{suffix}' was "
+                    "added to their names: {paths}; look at each before you name it back",
+                    suffix=SUFFIX,
+                    paths=_listed(done.moved),
+                ),
+                output=printed,
+            )
+
+    def set_aside_late(self, root: str, kept: Manifest) -> None:
+        """Do the same after a crash, by the snapshot that was taken before the command.
+
+        Raises:
+            ToolFailure: There was something of that kind, or the folder cannot be read.
+        """
+        self.set_aside(root, {path: Seen(link=entry.link, leads_to=None) for path, entry in kept.items()})
+
+    def _job(self, call: ShellCall, cwd: str, timeout_s: float) -> tuple[ShellJob, Autoruns]:
+        """Return what to run, and what other programs run by themselves in the folder it may change."""
         root = call.root.real if call.root else ""
         roots = [path for path in call.roots if _can_be_bound(path)]
         if not roots or (root and not _can_be_bound(root)):
             shown = display_path(root or call.roots[0])
-            raise ToolFailure(f"{shown} cannot be opened for a command; open another folder with --root")
+            raise ToolFailure(N_("{root} cannot be opened for a command; open another folder with --root", root=shown))
+        autoruns: Autoruns = {}
         if root:
             self.enclosure.require_whole(root)
-        return ShellJob(
+            with os_errors(root):
+                autoruns = self.enclosure.autoruns(root)
+        job = ShellJob(
             command=call.command,
             mode=call.mode,
             roots=roots,
             write_root=root,
             hidden=self.enclosure.hidden((*roots, root) if root else roots),
-            fixed=self.enclosure.fixed(root) if root else (),
+            fixed=self.enclosure.fixed(root, autoruns) if root else (),
             cwd=_start_in(cwd, [root] if root else roots),
             timeout_s=timeout_s,
             output_limit_bytes=OUTPUT_LIMIT_BYTES,
         )
+        return job, autoruns
 
 
 @contextmanager
@@ -101,8 +164,11 @@ def alone(call: ShellCall | None) -> Iterator[None]:
                 held.callback(os.close, descriptor)
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                text = f"another command is changing {display_path(folder)} just now; try again when it has ended"
-                raise FolderBusyError(text, retryable=True) from error
+                busy = N_(
+                    "another command is changing {folder} just now; try again when it has ended",
+                    folder=display_path(folder),
+                )
+                raise FolderBusyError(busy, retryable=True) from error
             except OSError as error:
                 raise FolderBusyError(reason_of(error, folder)) from error
         yield
@@ -115,7 +181,28 @@ def _overlap(one: str, other: str) -> bool:
 def shown_command(call: ShellCall, irreversible: Text | None) -> str:
     """Return the whole command for the person who is asked, and why it could not be undone."""
     command = visible(call.command, keep="\n\t")
-    return f"$ {command}" if irreversible is None else f"$ {command}\ncannot be undone: {irreversible}"
+    if irreversible is None:
+        return f"$ {command}"
+    return _("$ {command}\ncannot be undone: {reason}", command=command, reason=irreversible)
+
+
+async def _whatever_happens(work: Callable[[], None]) -> None:
+    """Do something in a thread to its end, also where the task is cancelled meanwhile; its own error comes first."""
+    doing = asyncio.ensure_future(asyncio.to_thread(work))
+    cancelled: asyncio.CancelledError | None = None
+    while not doing.done():
+        try:
+            await asyncio.wait({doing})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    doing.result()
+    if cancelled is not None:
+        raise cancelled
+
+
+def _listed(paths: Sequence[str]) -> str:
+    shown = [display_path(path)[:_SHOWN_CHARS] for path in paths[:_SHOWN_PATHS]]
+    return ", ".join(shown if len(paths) <= _SHOWN_PATHS else [*shown, "…"])
 
 
 def _can_be_bound(path: str) -> bool:

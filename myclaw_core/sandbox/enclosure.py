@@ -1,10 +1,8 @@
 """What of an open folder a command in the sandbox must not see or must not change, as the places on disk stand now.
 
 A mount can only cover what exists and is no link, so a writable folder in which a forbidden place could come to be is
-refused as a whole.
+refused as a whole; what other programs run by themselves is looked at again after the command (`autorun.py`).
 """
-# Paths are text here, as in the policy.
-# ruff: noqa: PTH118
 
 from __future__ import annotations
 
@@ -18,12 +16,11 @@ from attrs import frozen
 
 from myclaw_core.errors import ToolFailure
 from myclaw_core.files.resolve import display_path, is_beneath
+from myclaw_core.messages import N_
+from myclaw_core.sandbox.autorun import Autoruns, SetAside, find_autoruns, set_aside
 
 __all__ = ["Enclosure", "mounts_beneath"]
 
-_RUN_BY_OTHERS = frozenset({".envrc", ".idea", ".vscode"})
-"""Names whose content other programs run or obey when the folder is opened."""
-_IN_GIT_FOLDER = ("config", "config.worktree", "hooks")
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 
 Under = Callable[[str], Sequence[str]]
@@ -51,16 +48,36 @@ class Enclosure:
         found += [path for root in roots for path in self.mounts(root) if path not in roots]
         return _outermost(found, unless_holds=roots)
 
-    def fixed(self, root: str) -> tuple[str, ...]:
+    def autoruns(self, root: str) -> Autoruns:
+        """Return what other programs run by themselves beneath the writable `root`.
+
+        Raises:
+            ToolFailure: It cannot be kept from a command.
+            OSError: The folder cannot be read.
+        """
+        return find_autoruns(root, self.hidden((root,)))
+
+    def fixed(self, root: str, autoruns: Autoruns) -> tuple[str, ...]:
         """Return the places beneath the writable `root` that may be read and not changed.
 
-        These are the system's own (neurons, configuration, installation, scheduler) and files that other programs run
-        by themselves, such as the hooks of a git repository.
+        These are the system's own (neurons, configuration, installation, scheduler), files that other programs run by
+        themselves, and what links to such files lead to.
         """
         hidden = self.hidden((root,))
-        found = (*self._own(root), *_run_by_others(root, hidden))
+        found = (*self._own(root), *_places(root, autoruns))
         shown = (path for path in found if not any(is_beneath(path, other) for other in hidden))
         return _outermost(path for path in shown if _is_plain(path))
+
+    def set_aside(self, root: str, autoruns: Autoruns) -> SetAside:
+        """Rename what other programs would run by themselves beneath `root` and that a command made or exchanged.
+
+        Args:
+            autoruns: What was there before the command.
+
+        Raises:
+            OSError: The folder cannot be read.
+        """
+        return set_aside(root, self.hidden((root,)), autoruns)
 
     def require_whole(self, root: str) -> None:
         """Check that everything a command must not make in the writable `root` can be kept from it.
@@ -71,13 +88,17 @@ class Enclosure:
         for path in (*self.forbidden(root), *self._own(root)):
             if not _is_plain(path):
                 raise ToolFailure(
-                    f"{display_path(root)} cannot be opened for a command as a whole, because {display_path(path)} "
-                    "must not come to be that way; open a folder inside it with --root"
+                    N_(
+                        "{root} cannot be opened for a command as a whole, because {path} must not come to be that "
+                        "way; open a folder inside it with --root",
+                        root=display_path(root),
+                        path=display_path(path),
+                    )
                 )
 
     def closed(self, root: str) -> frozenset[str]:
-        """Return everything beneath `root` that commands cannot change and an undo does not touch."""
-        return frozenset((*self.forbidden(root), *self.hidden((root,)), *self.fixed(root)))
+        """Return everything beneath `root` that a snapshot leaves out: what is not for tools, and the system's own."""
+        return frozenset((*self.forbidden(root), *self.hidden((root,)), *self._own(root)))
 
     def _own(self, root: str) -> Sequence[str]:
         interpreter = os.path.realpath(sys.base_prefix)
@@ -110,15 +131,15 @@ def _outermost(paths: Iterable[str], unless_holds: Sequence[str] = ()) -> tuple[
     return tuple(kept)
 
 
-def _run_by_others(root: str, hidden: Sequence[str]) -> Iterator[str]:
-    for folder, folders, files in os.walk(root):
-        folders[:] = [name for name in folders if os.path.join(folder, name) not in hidden]
-        names = {*folders, *files}
-        wanted = _RUN_BY_OTHERS & names
-        if {"HEAD", "objects"} <= names:
-            wanted |= names.intersection(_IN_GIT_FOLDER)
-        for name in sorted(wanted):
-            path = os.path.join(folder, name)
-            if not Path(path).is_symlink():
-                yield path
-        folders[:] = [name for name in folders if name not in wanted]
+def _places(root: str, autoruns: Autoruns) -> Iterator[str]:
+    """Yield where the files lie, beneath `root` or where a link from there leads to."""
+    for below, seen in autoruns.items():
+        if not seen.link:
+            yield f"{root}/{below}"
+        elif seen.leads_to and _is_inside(seen.leads_to, root) and not _is_linked_repository(below, seen.leads_to):
+            yield seen.leads_to
+
+
+def _is_linked_repository(below: str, leads_to: str) -> bool:
+    """Return whether a `.git` leads to a repository, of which git changes most and whose own places are found there."""
+    return f"/{below}".endswith("/.git") and Path(leads_to).is_dir()

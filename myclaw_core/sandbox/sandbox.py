@@ -9,6 +9,7 @@ from attrs import frozen
 
 from myclaw_core.errors import UnavailableError
 from myclaw_core.sandbox.types import SandboxOutcome
+from myclaw_core.types.text import Text
 
 __all__ = ["NoSandbox", "Sandbox", "ShellJob", "ShellMode", "ShellRun"]
 
@@ -61,11 +62,17 @@ class ShellRun:
     stderr: str
     wall_ms: int
 
+    def printed(self) -> str:
+        """Return both outputs, told apart where there are two."""
+        if not self.stderr:
+            return self.stdout
+        return f"{self.stdout}\n[stderr]\n{self.stderr}" if self.stdout else f"[stderr]\n{self.stderr}"
+
 
 class Sandbox(Protocol):
     """Runs commands apart from the system; there is no weaker mode, it runs whole or not at all."""
 
-    def missing(self) -> str | None:
+    def missing(self) -> Text | None:
         """Return one line that names what is missing and what to install, or `None`; it really tries, until it works.
 
         It may block for some tenths of a second.
@@ -87,9 +94,9 @@ class Sandbox(Protocol):
 class NoSandbox:
     """Stands in an empty slot and refuses everything with the reason why it is empty."""
 
-    reason: str
+    reason: Text
 
-    def missing(self) -> str | None:
+    def missing(self) -> Text | None:
         """Return the reason."""
         return self.reason
 

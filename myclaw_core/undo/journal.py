@@ -25,6 +25,7 @@ from myclaw_core.types.text import Text
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.restore import restore_snapshot
 from myclaw_core.undo.revert import Reverted, revert_changes
+from myclaw_core.undo.scan import Manifest
 from myclaw_core.undo.snapshot import Closed, Snapshots
 from myclaw_core.undo.types import PathChange, PathState, UndoRecord
 
@@ -124,6 +125,14 @@ class UndoJournal:
         """
         data = {"root": root, "before": self._snapshots.take(root)}
         return self._made(undo_id, tool_name, trace_id, step_index, handler=SNAPSHOT, data=data)
+
+    def kept_in_snapshot(self, record: UndoRecord) -> Manifest:
+        """Return what a record kept of its folder.
+
+        Raises:
+            StoreError: It is gone or damaged.
+        """
+        return self._snapshots.manifest(record.data["before"])
 
     def close_snapshot(self, record: UndoRecord) -> UndoRecord:
         """Return the record with what the command left behind, so that a later change is not mistaken for its doing.

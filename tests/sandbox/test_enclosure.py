@@ -36,12 +36,16 @@ def enclosure(user: Path, *extra: str, mounts: Sequence[str] = ()) -> Enclosure:
     )
 
 
+def fixed(made: Enclosure, root: Path) -> tuple[str, ...]:
+    return made.fixed(str(root), made.autoruns(str(root)))
+
+
 def test_state_is_hidden_and_neurons_are_fixed_in_the_workspace(user: Path) -> None:
     home = home_of(user)
     made = enclosure(user)
 
     assert set(made.hidden((str(home.workspace),))) == {str(home.state), str(home.audit)}
-    assert made.fixed(str(home.workspace)) == (str(home.neurons),)
+    assert fixed(made, home.workspace) == (str(home.neurons),)
     made.require_whole(str(home.workspace))
 
 
@@ -108,35 +112,14 @@ def test_inside_an_open_folder_on_a_hidden_mount_its_own_places_are_hidden_too(u
     assert made.hidden((str(user / "data"), str(disk / "root"))) == (str(disk), str(disk / "root" / "secret"))
 
 
-def test_what_other_programs_run_by_themselves_is_fixed_at_any_depth(user: Path) -> None:
-    root = user / "code"
-    for repository in (root / ".git", root / "deep" / "lib" / ".git", root / "bare.git"):
-        (repository / "objects").mkdir(parents=True)
-        (repository / "hooks").mkdir()
-        (repository / "HEAD").touch()
-        (repository / "config").touch()
-    (root / ".envrc").touch()
-    (root / "deep" / ".vscode").mkdir()
-    (root / "hooks").mkdir()
-    fixed = {path.removeprefix(f"{root}/") for path in enclosure(user).fixed(str(root))}
-
-    assert fixed == {
-        ".envrc",
-        ".git/config",
-        ".git/hooks",
-        "bare.git/config",
-        "bare.git/hooks",
-        "deep/.vscode",
-        "deep/lib/.git/config",
-        "deep/lib/.git/hooks",
-    }
-
-
-def test_closed_is_all_that_neither_commands_nor_undo_touch(user: Path) -> None:
-    """Forbidden places count whether they exist or not."""
+def test_what_is_closed_is_what_is_not_for_tools_and_the_systems_own(user: Path) -> None:
+    """Forbidden places count whether they exist or not; what other programs run is kept and restored like any file."""
+    (user / ".git" / "hooks").mkdir(parents=True)
+    (user / ".envrc").touch()
     closed = enclosure(user).closed(str(user))
 
     assert {str(user / ".ssh"), str(user / ".bashrc"), str(home_of(user).state), str(home_of(user).neurons)} <= closed
+    assert not any(path.startswith((f"{user}/.git/", f"{user}/.envrc")) for path in closed)
 
 
 def test_mount_points_are_read_from_the_kernel() -> None:

@@ -70,7 +70,7 @@ def desk_of(make_desk, agent, project: Path, channel: RecordingChannel | None = 
 
 def result(trace) -> str:
     (step,) = trace.steps
-    return step.exec_result.text if step.exec_result else step.error.message
+    return step.exec_result.text if step.exec_result else str(step.error.message)
 
 
 @pytest.mark.parametrize("command", DESTRUCTIVE)
@@ -177,7 +177,7 @@ async def test_a_failing_command_is_an_error_that_shows_its_output_and_can_be_un
         await desk.handle("/undo")
 
     (step,) = trace.steps
-    assert (step.state, step.error.message) == ("failed", "exit code 3")
+    assert (step.state, str(step.error.message)) == ("failed", "exit code 3")
     answer = next(message for message in trace.messages if message.role == "tool")
     assert answer.is_error
     assert answer.outside
@@ -237,8 +237,8 @@ async def test_a_call_without_a_clear_folder_is_refused_with_what_is_open(
     async with open_agent([calls(shell("touch x", **args)), says("No.")]) as agent:
         trace = await desk_of(make_desk, agent, project).handle("Write")
 
-    assert told in trace.steps[0].error.message
-    assert "project" in trace.steps[0].error.message
+    assert told in str(trace.steps[0].error.message)
+    assert "project" in str(trace.steps[0].error.message)
 
 
 async def test_state_and_keys_are_invisible_and_neurons_fixed_in_the_workspace(
@@ -299,7 +299,7 @@ async def test_the_home_folder_as_a_whole_is_never_opened_for_change(
 
     assert list(user.iterdir()) == []
     assert channel.cards == []
-    assert "must not come to be that way" in trace.steps[0].error.message
+    assert "must not come to be that way" in str(trace.steps[0].error.message)
 
 
 async def test_hooks_of_a_repository_cannot_be_changed(open_agent, make_desk, project) -> None:
@@ -375,7 +375,7 @@ async def test_without_a_sandbox_nothing_runs_and_nobody_is_asked(
     assert (project / "notes.md").exists()
     assert channel.cards == []
     assert trace.steps[0].error.kind == "unavailable"
-    assert "no sandbox: the plugin bwrap" in trace.steps[0].error.message
+    assert "no sandbox: the plugin bwrap" in str(trace.steps[0].error.message)
 
 
 async def test_five_ways_to_delete_are_one_verdict(open_agent, make_desk, project, clock: FakeClock) -> None:
@@ -402,7 +402,7 @@ async def test_two_commands_never_change_one_folder_at_once(open_agent, make_des
         os.close(descriptor)
         second = await desk.handle("Again")
 
-    assert "another command is changing" in first.steps[0].error.message
+    assert "another command is changing" in str(first.steps[0].error.message)
     assert first.steps[0].error.retryable
     assert first.steps[0].undo_id is None
     assert second.steps[0].state == "done"

@@ -6,6 +6,7 @@ from myclaw_bwrap.probe import BWRAP, problem_of
 from myclaw_core.clock import Clock
 from myclaw_core.errors import UnavailableError
 from myclaw_core.sandbox.sandbox import ShellJob, ShellRun
+from myclaw_core.types.text import Text
 
 __all__ = ["Bubblewrap"]
 
@@ -23,7 +24,7 @@ class Bubblewrap:
         self._program = program
         self._works = False
 
-    def missing(self) -> str | None:
+    def missing(self) -> Text | None:
         """Return one line that says why nothing can run here and what to do, or `None`; it tries until it works."""
         if self._works:
             return None

@@ -6,22 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from myclaw_core.errors import ToolFailure, UnavailableError
+from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import ShellArgs, Tool, ToolContext
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.sandbox.sandbox import ShellRun
+from myclaw_core.types.text import Text
 
 __all__ = ["MAX_TIMEOUT_S", "shell_tool"]
 
 MAX_TIMEOUT_S = 600
 _DEFAULT_TIMEOUT_S = 60
 _TIME_TO_CLEAR_UP_S = 30
+_SHOWN_CHARS = 500
 
-_ENDED_BY: Mapping[str, str] = {
-    "timeout": "it took longer than {timeout_s:g} s and was stopped with everything it had started",
-    "output": "it printed more than it may and was stopped; what it printed first is below",
-    "cpu": "it used more processor time than it may and was stopped",
-    "memory": "it used more memory than it may and was stopped",
-    "killed": "it was stopped from outside, or it started more processes than it may",
+_STOPPED: Mapping[str, Text] = {
+    "output": N_("it printed more than it may and was stopped; what it printed first is below"),
+    "cpu": N_("it used more processor time than it may and was stopped"),
+    "memory": N_("it used more memory than it may and was stopped"),
+    "killed": N_("it was stopped from outside, or it started more processes than it may"),
 }
 
 
@@ -76,20 +78,24 @@ async def run_shell(args: Mapping[str, Any], context: ToolContext) -> ToolResult
         UnavailableError: The sandbox failed.
     """
     if context.shell is None:
-        raise UnavailableError("there is no sandbox for this call; nothing was run")
+        raise UnavailableError(N_("there is no sandbox for this call; nothing was run"))
     timeout_s = float(args.get("timeout_s", _DEFAULT_TIMEOUT_S))
     run = await context.shell(timeout_s)
     if run.outcome == "unavailable":
-        raise UnavailableError(f"the sandbox failed before the command ran: {run.stderr.strip()[-500:] or 'no reason'}")
+        said = run.stderr.strip()[-_SHOWN_CHARS:]
+        raise UnavailableError(N_("the sandbox failed before the command ran: {said}", said=said or "-"))
     data = {"outcome": run.outcome, "exit_code": run.exit_code, "wall_ms": run.wall_ms}
+    printed = run.printed() or "(it printed nothing)"
     if run.outcome == "ok" and run.exit_code == 0:
-        return ToolResult(text=f"exit code 0\n{_printed(run)}", data=data)
-    why = _ENDED_BY[run.outcome].format(timeout_s=timeout_s) if run.outcome != "ok" else f"exit code {run.exit_code}"
-    raise ToolFailure(why, output=_printed(run))
+        return ToolResult(text=f"exit code 0\n{printed}", data=data)
+    raise ToolFailure(_why(run, timeout_s), output=printed)
 
 
-def _printed(run: ShellRun) -> str:
-    """Return both outputs, told apart where there are two."""
-    if not run.stderr:
-        return run.stdout or "(it printed nothing)"
-    return f"{run.stdout}\n[stderr]\n{run.stderr}" if run.stdout else f"[stderr]\n{run.stderr}"
+def _why(run: ShellRun, timeout_s: float) -> Text:
+    if run.outcome == "ok":
+        return N_("exit code {code}", code=run.exit_code or 0)
+    if run.outcome == "timeout":
+        return N_(
+            "it took longer than {timeout_s:g} s and was stopped with everything it had started", timeout_s=timeout_s
+        )
+    return _STOPPED[run.outcome]
