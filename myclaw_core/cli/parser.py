@@ -159,7 +159,8 @@ def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     covers = verbs.add_parser(
         "covers",
         help=_("whether a rule such as '~/notes/*' covers a path"),
-        epilog=_("a line of --jsonl is {form}; cwd and home may be left out", form=_COVERS_FORM),
+        epilog="\n".join((_("a line of --jsonl; cwd and home may be left out:"), f"  {_COVERS_FORM}")),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     covers.add_argument("rule", nargs="?", metavar="RULE", help=_("a path, or a folder with /*"))
     covers.add_argument("path", nargs="?", metavar="PATH", help=_("the path that is looked for"))
