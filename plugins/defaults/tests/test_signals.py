@@ -123,6 +123,12 @@ def test_a_question_of_law_2_that_was_granted_broke_nothing() -> None:
     assert signals(asked, trace(asked, laws=("law.1",), verdict="granted"))["constitution_clean"] == 0.0
 
 
+def test_the_same_call_granted_once_does_not_excuse_that_it_was_refused_before() -> None:
+    """A violation names its call by digest only."""
+    granted, refused = step(approval_id=UUID(int=9)), step(index=1)
+    assert signals(granted, trace(refused, granted, laws=("law.2",), verdict="granted"))["constitution_clean"] == 0.0
+
+
 @pytest.mark.parametrize(("verdict", "value"), [("granted", 1.0), ("denied", 0.0), ("expired", 0.5), (None, 0.5)])
 def test_approval_is_one_nil_or_neutral(verdict: str | None, value: float) -> None:
     asked = step(approval_id=UUID(int=9))
