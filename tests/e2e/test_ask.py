@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pexpect
@@ -62,6 +63,23 @@ def test_what_ask_did_is_taken_back_from_the_shell(console, script) -> None:
     assert (again.code, again.out) == (2, "")
     assert "nothing left to take back" in again.err
     assert "myclaw undo TRACE" in again.err
+
+
+def test_json_tells_a_program_what_was_taken_back(console, script) -> None:
+    """Also what was not, and why."""
+    file = console.files / "list.md"
+    script(writes("- bread\n"), {"text": "Done."})
+    granted = ("--yes-to", f"fs_write:{console.files}/*")
+    trace = console.json("ask", "--json", "--root", console.files, *granted, "Add bread")["trace"]
+    file.write_text("- mine\n")
+    refused = console.run("undo", trace[:13], "--json")
+    assert (refused.code, refused.err) == (1, "")
+    (step,) = json.loads(refused.out)["steps"]
+    assert (step["tool"], step["targets"], step["undone"]) == ("fs_write", [str(file)], False)
+    assert "was changed since" in step["details"][0]
+    undone = console.json("undo", trace, "--force", "--json")
+    assert (undone["trace"], undone["undone"], [step["undone"] for step in undone["steps"]]) == (trace, True, [True])
+    assert not file.exists()
 
 
 def assert_trace(console) -> None:
