@@ -6,18 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-
-from myclaw_core.approval.types import Approval
 from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
 from myclaw_core.files.resolve import display_path
-from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, n_, render
-from myclaw_core.policy.report import explain
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, Turn
-from myclaw_core.runtime.undoing import find_trace, first_words, last_changing, may_have_changed
+from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
+from myclaw_core.runtime.undoing import find_trace, first_words, last_changing, may_have_changed, trace_id_of
+from myclaw_core.runtime.why import decided_in, decided_on_record
 from myclaw_core.types.effect import Autonomy
 from myclaw_core.types.text import Text
 
@@ -35,19 +31,6 @@ _OUTCOMES = {
     "denied": N_("denied"),
     "budget": N_("budget"),
     "interrupted": N_("interrupted"),
-}
-_ENDED = {
-    "decided": N_("decided"),
-    "asked": N_("asked"),
-    "intent": N_("intent"),
-    "done": N_("done"),
-    "failed": N_("failed"),
-}
-_ANSWERED = {
-    "granted": N_("then: granted by {who}, {ending}"),
-    "denied": N_("then: you said no"),
-    "expired": N_("then: expired by {who}, {ending}"),
-    "revoked": N_("then: revoked by {who}, {ending}"),
 }
 
 
@@ -223,30 +206,22 @@ class SessionDesk:
 
     async def _why(self, wanted: str) -> str:
         if wanted:
-            reasons = _reasons(await find_trace(self._agent.log, wanted))
-            return _block("\n\n".join(reasons)) if reasons else _("No action was decided in that trace.")
+            log = self._agent.log
+            decided = await decided_on_record(log, await trace_id_of(log, wanted))
+            told = "\n\n".join(each.told() for each in decided)
+            return _block(told) if told else _("No action was decided in that trace.")
         if self._decided is None:
             return _("No action was decided in this session yet.")
         stopped = ""
         if self._last is not None and self._last.outcome == "abandoned":
             here = self._last is self._decided
             stopped = _("The turn was stopped.") if here else _("The last turn was stopped; this is of the one before.")
-        return f"{stopped}\n\n{_block(_reasons(self._decided)[-1])}".lstrip()
+        return f"{stopped}\n\n{_block(decided_in(self._decided)[-1].told())}".lstrip()
 
     async def _trust(self, rest: str) -> str:
         from myclaw_core.trust.report import trust_table
 
         return _block(trust_table(await self._agent.book.snapshot(), prefix=rest))
-
-
-def _reasons(trace: ExecutionTrace) -> list[str]:
-    """Return how each action of a trace was decided and how it ended."""
-    answers = {approval.request_id: approval for approval in trace.approvals}
-    return [
-        f"{explain(step.decision)}\n{_ending(step, answers.get(step.approval_id) if step.approval_id else None)}"
-        for step in trace.steps
-        if step.decision is not None
-    ]
 
 
 def _last_line(trace: ExecutionTrace) -> str:
@@ -261,14 +236,6 @@ def _last_line(trace: ExecutionTrace) -> str:
 
 def _local(at: datetime) -> str:
     return f"{at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
-
-
-def _ending(step: ActionStep, answer: Approval | None) -> str:
-    """Return the answer to a step's question, if there was one, and how the step ended."""
-    ending = step.error.message if step.error else _ENDED[step.state]
-    if answer is None:
-        return visible(_("then: {ending}", ending=ending))
-    return visible(render(evolve(_ANSWERED[answer.verdict], params={"who": answer.decided_by, "ending": ending})))
 
 
 def _undo_line(line: UndoLine) -> str:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from myclaw_core.cli.looking import tell_broken
+from myclaw_core.cli.looking import opened_log, tell_broken
 from myclaw_core.errors import MyclawError, UsageError
 from myclaw_core.messages import N_, _, render
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
-    from myclaw_core.clock import Clock
     from myclaw_core.events.export import ExportReport
     from myclaw_core.events.log import EventLog
     from myclaw_core.events.store import Head
@@ -47,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 async def _list(args: argparse.Namespace) -> int:
     from myclaw_core.events.listing import trace_lines, trace_table
 
-    async with _log() as (log, _clock):
+    async with opened_log() as (log, _clock):
         lines = await trace_lines(log, args.count)
     if args.json:
         print(json.dumps([line.json() for line in lines], ensure_ascii=False, indent=2))
@@ -57,7 +55,7 @@ async def _list(args: argparse.Namespace) -> int:
 
 
 async def _tail(args: argparse.Namespace) -> int:
-    async with _log() as (log, clock):
+    async with opened_log() as (log, clock):
         newest = await log.last()
         seq = max(0, newest.seq - args.count) if newest else 0
         while True:
@@ -89,20 +87,6 @@ def _print(head: Head, event: Event | None, problem: MyclawError | None = None, 
         print(f"{head.seq:>6}  {render(problem)}", flush=True)
     else:
         print("\n".join(event_lines(head, event)), flush=True)
-
-
-@asynccontextmanager
-async def _log() -> AsyncIterator[tuple[EventLog, Clock]]:
-    """Open the event log alone: nothing is started, checked or cleared up."""
-    from myclaw_core.clock import SystemClock
-    from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
-    from myclaw_core.paths import Home
-
-    home, clock = Home.find(), SystemClock()
-    plugins = load_plugins(home, lenient=True)
-    dispatcher, config = configured_dispatcher(home, plugins, clock, lambda _fault: None, on_broken=tell_broken)
-    async with open_log(home, dispatcher, config, clock) as log:
-        yield log, clock
 
 
 async def _show(args: argparse.Namespace) -> int:

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from myclaw_core.errors import ConfigError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import _
 
-__all__ = ["tell_broken"]
+if TYPE_CHECKING:
+    from myclaw_core.clock import Clock
+    from myclaw_core.events.log import EventLog
+
+__all__ = ["opened_log", "tell_broken"]
+
+
+@asynccontextmanager
+async def opened_log() -> AsyncIterator[tuple[EventLog, Clock]]:
+    """Open the event log alone: nothing is started, checked or cleared up."""
+    from myclaw_core.clock import SystemClock
+    from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
+    from myclaw_core.paths import Home
+
+    home, clock = Home.find(), SystemClock()
+    plugins = load_plugins(home, lenient=True)
+    dispatcher, config = configured_dispatcher(home, plugins, clock, lambda _fault: None, on_broken=tell_broken)
+    async with open_log(home, dispatcher, config, clock) as log:
+        yield log, clock
 
 
 def tell_broken(error: ConfigError) -> None:

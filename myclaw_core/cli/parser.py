@@ -139,7 +139,9 @@ def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    policy = commands.add_parser("policy", help=_("check, covers: what would be decided; runs nothing"))
+    policy = commands.add_parser(
+        "policy", help=_("check, covers, explain: what would be decided, and what was; runs nothing")
+    )
     verbs = policy.add_subparsers(metavar=VERB, required=True)
     check = verbs.add_parser(
         "check",
@@ -167,6 +169,10 @@ def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     covers.add_argument("--write", action="store_true", help=_("ask for writing instead of reading"))
     covers.add_argument("--jsonl", action="store_true", help=_("read JSON lines on stdin, print one answer a line"))
     covers.set_defaults(command="policy covers")
+    explain = verbs.add_parser("explain", help=_("how each action of a trace was decided, check by check"))
+    explain.add_argument("trace", nargs="?", default="", help=_("id or its beginning; the newest trace by default"))
+    _add_json(explain)
+    explain.set_defaults(command="policy explain")
 
 
 def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

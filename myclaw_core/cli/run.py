@@ -18,6 +18,7 @@ _MODULES = {
     "plugins enable": "plugin_switch",
     "plugins disable": "plugin_switch",
     "policy covers": "covers",
+    "policy explain": "explain",
 }
 """Where a command is found whose module is not named like its first word."""
 

@@ -19,7 +19,16 @@ from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
 from myclaw_core.types.text import Text
 
-__all__ = ["UNDO_WINDOW", "UndoLine", "find_trace", "first_words", "last_changing", "may_have_changed", "undo_trace"]
+__all__ = [
+    "UNDO_WINDOW",
+    "UndoLine",
+    "find_trace",
+    "first_words",
+    "last_changing",
+    "may_have_changed",
+    "trace_id_of",
+    "undo_trace",
+]
 
 UNDO_WINDOW = timedelta(minutes=10)
 """How long after its close an undo still counts against a trace; what the event then says is final."""
@@ -42,7 +51,21 @@ async def find_trace(log: EventLog, wanted: str) -> ExecutionTrace:
     Raises:
         UsageError: There is none, or more than one.
     """
-    return await _closed(log, await _resolve(log, wanted))
+    return await _closed(log, await trace_id_of(log, wanted))
+
+
+async def trace_id_of(log: EventLog, wanted: str) -> str:
+    """Return the id of the trace that starts with `wanted`.
+
+    Raises:
+        UsageError: There is none, or more than one.
+    """
+    matches = await log.trace_ids(wanted.lower(), limit=2)
+    if not matches:
+        raise UsageError(N_("no trace starts with {wanted}; see 'myclaw audit show'", wanted=repr(wanted)))
+    if len(matches) > 1:
+        raise UsageError(N_("more than one trace starts with {wanted}; give more of its id", wanted=repr(wanted)))
+    return matches[0]
 
 
 async def last_changing(log: EventLog, sender: str, command: str) -> ExecutionTrace:
@@ -149,12 +172,3 @@ async def _closed(log: EventLog, trace_id: str) -> ExecutionTrace:
         if isinstance(event, TraceClosed):
             return event.trace
     raise UsageError(N_("trace {trace} is not closed, or its record was erased", trace=trace_id))
-
-
-async def _resolve(log: EventLog, wanted: str) -> str:
-    matches = await log.trace_ids(wanted.lower(), limit=2)
-    if not matches:
-        raise UsageError(N_("no trace starts with {wanted}; see 'myclaw audit show'", wanted=repr(wanted)))
-    if len(matches) > 1:
-        raise UsageError(N_("more than one trace starts with {wanted}; give more of its id", wanted=repr(wanted)))
-    return matches[0]
