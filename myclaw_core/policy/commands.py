@@ -30,21 +30,24 @@ _MAX_COMMANDS = 64
 _PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*")
 _LITERAL = re.compile(r"[A-Za-z0-9_./:=+,@%^-]+")
+_RUNNING_OPTION = re.compile(r"--?[a-z-]*(?:exec|execdir|ok|okdir|command|program|filter|rsh|action|shell)(?:=.*)?")
 _PLAIN_EXPANSION = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _INTERPRETER = re.compile(r"(?:python|pypy|perl|ruby|lua|node|php|tclsh|ld-linux)[0-9.x_-]*(?:\.so(?:\.[0-9]+)?)?")
 
 # Programs whose arguments are programs or code, or that give out a shell, and the shell's own words that run something.
 _RUNNING_PROGRAMS = """
-. alias apptainer ash at awk bash batch bpftrace builtin bun bunx busybox bwrap catchsegv chroot choom chrt command
-compgen complete coproc cpulimit crontab csh dash dbus-run-session deno direnv distrobox doas docker dotnet ed
-editor emacs enable entr env eval ex exec expect faketime fakechroot fakeroot firejail fish flatpak flock gawk gdb
-getopts guix hash i386 ionice irb java jexec jjs julia ksh ld.so less let linux32 linux64 ltrace lua luajit m4 man
-mapfile mawk mksh more mysql nawk nice nix nix-shell node nodemon nohup npx nsenter numactl nvim nu osascript
-parallel pdksh perf perl php pipx pkexec podman pnpx prlimit proot psql pwsh python r rbash read readarray rlwrap
-rscript ruby run-parts runcon runuser sage schroot scp screen script sed setarch setpriv setsid sftp set sg sh shopt
-snap socat source sqlite3 ssh start start-stop-daemon stdbuf strace su sudo systemd-run test taskset tclsh tcsh time
-timeout tmux toybox trap unbuffer unset unshare uvx valgrind vi view vim viewer wait watch watchexec wish x86_64
-xargs xvfb-run yash zsh
+. aarch64 alias apptainer ash at awk bash batch bind bpftrace builtin bun bunx busybox bwrap capsh catchsegv choom
+chpst chroot chrt command compgen complete coproc cpulimit crontab csh daemonize dash dbus-launch dbus-run-session
+deno direnv distrobox doas docker dotnet dtach dumb-init eatmydata ed editor emacs enable entr env envdir eval ex
+exec expect fakechroot fakeroot fakeroot-sysv fakeroot-tcp faketime firejail fish flatpak flock gawk gdb getopts
+gosu guix hash hyperfine i386 ionice irb java jexec jjs julia ksh ld.so less let linux32 linux64 ltrace lua luajit
+m4 man mapfile mawk mksh more mysql nawk newgrp nice nix nix-shell node nodemon nohup npx nsenter nu numactl nvim
+osascript parallel pdksh perf perl php pipx pkexec pnpx podman prlimit proot proxychains proxychains4 psql pwsh
+python r rbash read readarray rlwrap rscript ruby run-parts runcon runuser rview rvim sage schroot scp screen script
+sed sem set setarch setpriv setsid setuidgid sftp sg sh shopt snap socat softlimit source sqlite3 ssh ssh-agent
+start start-stop-daemon stdbuf strace su su-exec sudo sudoedit systemd-inhibit systemd-nspawn systemd-run taskset
+tclsh tcsh test time timeout tini tmux torsocks toybox trap trickle tsocks uname26 unbuffer unset unshare uvx
+valgrind vi view viewer vim vimdiff wait watch watchexec wish x86_64 xargs xvfb-run yash zsh
 """
 
 
@@ -221,6 +224,8 @@ def _command(node: Node) -> SimpleCommand:
     program = (name.text or b"").decode()
     known = program.lower()
     if not _PROGRAM.fullmatch(program) or known in _RUNS_OTHERS or _INTERPRETER.fullmatch(known):
+        raise _OpaqueError
+    if any(_RUNNING_OPTION.fullmatch((argument.text or b"").decode()) for argument in arguments):
         raise _OpaqueError
     options = _RUNNING_OPTIONS.get(known, ())
     if options or known in _SUBCOMMANDS:

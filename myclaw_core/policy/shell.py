@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
@@ -12,38 +11,19 @@ from myclaw_core.errors import MyclawError
 from myclaw_core.files.resolve import ResolvedPath, display_path, file_scope, is_beneath, resolve_path
 from myclaw_core.files.visible import is_invisible, visible
 from myclaw_core.messages import N_
+from myclaw_core.policy.commands import simple_commands
 from myclaw_core.runtime.tool import ShellArgs
 from myclaw_core.sandbox.sandbox import ShellMode
-from myclaw_core.types.effect import Effect
+from myclaw_core.types.effect import Effect, Reversibility
 from myclaw_core.types.text import Text
 
-__all__ = ["OPAQUE", "CommandRefusedError", "ShellCall", "command_name", "is_opaque", "shell_call", "shell_effects"]
+__all__ = ["OPAQUE", "CommandRefusedError", "ShellCall", "is_opaque", "shell_call", "shell_effects"]
 
 OPAQUE = "opaque"
-"""Stands for the program of a command that is not one plain program with plain words; it is never promoted."""
+"""Stands for the programs of a command that does not say plainly which it runs; it is never promoted."""
 
-_MAX_CHARS = 8192
+_MAX_CHARS = 65_536
 _MODES: tuple[ShellMode, ...] = get_args(ShellMode)
-_PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
-_WORD = re.compile(r"[A-Za-z0-9_./:=+,@%^-]+")
-# Programs whose arguments are programs or code themselves, and the shell's own words that run something.
-_RUN_THEIR_ARGUMENTS = """
-aarch64 alias ash at awk bash batch bind builtin bun bunx busybox bwrap capsh catchsegv choom chpst chroot chrt command
-compgen complete coproc cpulimit csh daemonize dash dbus-launch dbus-run-session deno distrobox doas dotnet dtach
-dumb-init eatmydata ed emacs enable entr env envdir eval ex exec expect faketime fakechroot fakeroot fakeroot-sysv
-fakeroot-tcp firejail fish flock gawk gdb gosu hash hyperfine i386 ionice java jexec ksh ld.so linux32 linux64 ltrace
-lua luajit m4 mapfile mawk mksh nawk newgrp nice node nohup npx nsenter numactl nvim osascript parallel perf perl php
-pipx pkexec prlimit proot proxychains proxychains4 pwsh rbash readarray rlwrap rscript ruby run-parts runcon runuser
-rview rvim schroot screen script sem setarch setpriv setsid setuidgid sg sh socat softlimit source ssh ssh-agent start
-start-stop-daemon stdbuf strace su su-exec sudo sudoedit systemd-inhibit systemd-nspawn systemd-run taskset tclsh tcsh
-time timeout tini tmux torsocks toybox trap trickle tsocks unbuffer uname26 unshare uvx valgrind vi view vim vimdiff
-watch watchexec wish x86_64 xargs xvfb-run yash zsh
-"""
-_WRAPPERS = frozenset(_RUN_THEIR_ARGUMENTS.split())
-_INTERPRETER = re.compile(r"(?:python|pypy|perl|ruby|lua|node|php|tclsh|ld-linux)[0-9.x_-]*(?:\.so(?:\.[0-9]+)?)?")
-# Words after which a program of many commands runs another one: `uv run`, `npm exec`, `git submodule foreach`.
-_RUN_THE_REST = frozenset({"bisect", "dlx", "exec", "filter-branch", "foreach", "run", "tool", "x"})
-_RUNNING_OPTION = re.compile(r"--?[a-z-]*(?:exec|execdir|ok|okdir|command|program|filter|rsh|action|shell)(?:=.*)?")
 
 
 class CommandRefusedError(MyclawError, ValueError):
@@ -115,32 +95,27 @@ def shell_call(
 def shell_effects(
     call: ShellCall, *, user_home: str | None, undoable: bool
 ) -> tuple[tuple[Effect, str, ResolvedPath], ...]:
-    """Return what the command can do at most: effect, target as it was spelled, and the folder it happens in."""
+    """Return what the command can do at most: effect, target as it was spelled, and the folder it happens in.
+
+    A command that changes something has one effect for each simple command in it.
+    """
     if call.root is None:
         places = [resolve_path(root, "/", user_home) for root in call.roots]
         return tuple((_reading(place, user_home), place.given, place) for place in places)
     online = call.mode == "net"
-    scope = f"{command_name(call.command)} @ {display_path(call.root.real, user_home)}"
-    effect = Effect(
-        kind="shell_exec",
-        scope=f"{scope} with network" if online else scope,
-        target=visible(call.command),
-        reversibility="reversible_with_cost" if undoable and not online else "irreversible",
+    place = display_path(call.root.real, user_home) + (" with network" if online else "")
+    reversibility: Reversibility = "reversible_with_cost" if undoable and not online else "irreversible"
+    target = visible(call.command)
+    commands = simple_commands(call.command)
+    names = [OPAQUE] if commands is None else [command.name for command in commands]
+    return tuple(
+        (
+            Effect(kind="shell_exec", scope=f"{name} @ {place}", target=target, reversibility=reversibility),
+            call.command,
+            call.root,
+        )
+        for name in names
     )
-    return ((effect, call.command, call.root),)
-
-
-def command_name(command: str) -> str:
-    """Return the program of a command that is one program with plain words, else `opaque`."""
-    words = command.split(" ")
-    if not all(_WORD.fullmatch(word) for word in words) or not _PROGRAM.fullmatch(words[0]):
-        return OPAQUE
-    program = words[0].lower()
-    if program in _WRAPPERS or _INTERPRETER.fullmatch(program):
-        return OPAQUE
-    if any(word in _RUN_THE_REST or _RUNNING_OPTION.fullmatch(word) for word in words[1:]):
-        return OPAQUE
-    return words[0]
 
 
 def is_opaque(effect: Effect) -> bool:

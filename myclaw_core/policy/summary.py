@@ -45,7 +45,7 @@ def summary_of(tool: str, effects: Sequence[Effect], user_home: str) -> Text:
     name = visible(tool)
     if worst is None:
         return N_("{tool}: no effect outside", tool=name)
-    if len(effects) == 1:
+    if len({(effect.kind, effect.target) for effect in effects}) == 1:  # a command can run several programs
         return N_(_ONE[worst.kind].msgid, tool=name, target=shown_target(worst, user_home))
     by_kind = {effect.kind: effect for effect in effects}
     if len(effects) == len(by_kind) == 2 and set(by_kind) == {"fs_delete", "fs_write"}:  # noqa: PLR2004 - a move

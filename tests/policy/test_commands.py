@@ -113,7 +113,8 @@ def test_what_is_not_plainly_understood_is_opaque(text: str) -> None:
         ". x", "sudo x", "env x", "xargs x", "sh -c x", "bash -c x", "rbash -c x", "python -c x", "python3.11 -c x",
         "perl -e x", "node -e x", "chrt 1 x", "prlimit x", "choom x", "linux32 x", "linux64 x", "setarch x",
         "x86_64 x", "i386 x", "sg a x", "start-stop-daemon x", "fakeroot x", "dbus-run-session x", "uv run x",
-        "uvx x", "npx x", "npm exec x", "pnpm dlx x", "poetry run x", "enable -f x y", "mapfile -C x y",
+        "uvx x", "npx x", "npm exec x", "pnpm dlx x", "poetry run x", "gosu a x", "torsocks x", "enable -f x y",
+        "fakeroot-tcp x", "mapfile -C x y",
         "compgen -C x", "nohup x", "timeout 1 x", "busybox sh", "SUDO x", "hash -p x ls", "set -- x", "shopt -s x",
     ],
 )  # fmt: skip
@@ -144,6 +145,10 @@ def test_a_program_that_runs_its_arguments_is_opaque(wrapper: str) -> None:
         "git config alias.x y",
         "git",
         "make SHELL=x",
+        "split --filter=x y",
+        "uv --quiet run x",
+        "git submodule foreach x",
+        "anything --exec x",
     ],
 )
 def test_an_option_that_runs_or_deletes_makes_a_plain_name_opaque(text: str) -> None:

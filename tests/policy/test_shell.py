@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from myclaw_core.policy.shell import command_name, is_opaque
+from myclaw_core.policy.shell import is_opaque
 from myclaw_core.runtime.tool import ShellArgs, Tool
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.types.text import Text
@@ -59,7 +59,7 @@ async def test_a_plain_program_can_earn_trust_and_an_opaque_command_never(world:
     world.promoted = True
 
     assert (await judge("pytest -q", mode="write", root=".")).verdict == "allow"
-    opaque = await judge("pytest -q; rm x", mode="write", root=".")
+    opaque = await judge("pytest -q; eval x", mode="write", root=".")
     assert opaque.verdict == "approve_required"
     assert "plainly" in str(opaque.reason)
     assert opaque.effect_class.startswith("shell_exec:opaque @ ")
@@ -116,7 +116,7 @@ async def test_a_command_that_begins_like_a_path_is_no_file(judge: Any) -> None:
         {"command": "ls \x1b[2J"},
         {"command": "ls \u202e"},
         {"command": "ls\0"},
-        {"command": "x" * 9000},
+        {"command": "x" * 70_000},
         {"command": None},
         {"command": ["ls"]},
         {"command": "ls", "mode": "admin"},
@@ -134,119 +134,26 @@ async def test_a_call_that_cannot_be_understood_is_denied(judge: Any, args: dict
     assert (decision.verdict, decision.via) == ("deny", "resolve")
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("ls", "ls"),
-        ("git commit -m fix", "git"),
-        ("find . -name x.py -delete", "find"),
-        ("uv sync", "uv"),
-        ("npm test", "npm"),
-        ("g++ -O2 a.cc", "g++"),
-        ("make -j2 CFLAGS=-O2", "make"),
-    ],
-)
-def test_a_program_with_plain_words_is_named(command: str, name: str) -> None:
-    assert command_name(command) == name
+async def test_a_command_has_one_effect_for_each_program_it_runs(judge: Any) -> None:
+    """Each is judged, so that the least trusted decides."""
+    decision = await judge("make -j2 && git add . && make test > log.txt", mode="write", root=".")
+
+    place = "@ ~/.local/share/myclaw/workspace"
+    assert [effect.scope for effect in decision.effects] == [f"make {place}", f"git add {place}", f"> {place}"]
+    assert {effect.target for effect in decision.effects} == {"make -j2 && git add . && make test > log.txt"}
 
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "ls; rm x",
-        "ls | sh",
-        "ls && rm x",
-        "ls & rm x",
-        "ls >x",
-        "ls <x",
-        "echo $(rm x)",
-        "echo `rm x`",
-        "echo $HOME",
-        "echo ${x}",
-        "rm *",
-        "rm ?",
-        "rm [ab]",
-        "rm {a,b}",
-        "rm ~/x",
-        "rm 'a'",
-        'rm "a"',
-        "rm a\\ b",
-        "ls\nrm x",
-        "ls\trm",
-        "ls  -l",
-        " ls",
-        "ls ",
-        "! ls",
-        "ls # x",
-        "A=1 ls",
-        "PATH=. ls",
-        "./ls",
-        "/bin/ls",
-        "sub/ls",
-        "sudo ls",
-        "SUDO ls",
-        "env ls",
-        "xargs rm",
-        "sh -c ls",
-        "bash x",
-        "busybox rm x",
-        "python3 x.py",
-        "python3.11 -c x",
-        "pypy3 x",
-        "perl5.36 x",
-        "node x",
-        "eval ls",
-        "exec ls",
-        "source x",
-        ". x",
-        "trap ls",
-        "alias ls=rm",
-        "time ls",
-        "timeout 5 ls",
-        "nohup ls",
-        "find . -exec rm x",
-        "find . -execdir rm x",
-        "find . -ok rm x",
-        "rbash x",
-        "chrt 1 ls",
-        "prlimit ls",
-        "choom -n 1 ls",
-        "linux32 ls",
-        "linux64 ls",
-        "setarch x86_64 ls",
-        "x86_64 ls",
-        "i386 ls",
-        "sg users ls",
-        "start-stop-daemon --start --exec ls",
-        "fakeroot ls",
-        "dbus-run-session ls",
-        "uv run ls",
-        "uv --quiet run ls",
-        "uv tool run ls",
-        "npm exec ls",
-        "pnpm dlx ls",
-        "poetry run ls",
-        "git submodule foreach ls",
-        "enable -f lib.so x",
-        "mapfile -C ls x",
-        "readarray -C ls x",
-        "compgen -C ls x",
-        "complete -C ls x",
-        "hash -p rm ls",
-        "vim x",
-        "tar -xf a --to-command=sh",
-        "rsync --rsh=sh a b",
-        "sort --compress-program=sh x",
-        "split --filter=sh x",
-        "ld-linux-x86-64.so.2 ls",
-        "rm ü",
-        "rm\u00a0x",
-        "-ls",
-        "",
-    ],
+    ["rm -r x", "find x -delete", "python -c 'import shutil; shutil.rmtree(1)'", "git clean -fdx", "mv a b"],
 )
-def test_everything_else_is_opaque(command: str) -> None:
-    assert command_name(command) == "opaque"
+async def test_five_spellings_of_a_deletion_ask_whatever_has_been_trusted(world: Any, judge: Any, command: str) -> None:
+    """Each is a class of its own, or none that trust could be earned for."""
+    decision = await judge(command, mode="write", root=".")
+
+    assert decision.verdict == "approve_required"
+    names = {effect.scope.partition(" @ ")[0] for effect in decision.effects}
+    assert names <= {"rm", "mv", "git clean", "opaque"}
 
 
 async def test_a_program_that_is_called_opaque_gains_nothing(judge: Any) -> None:
