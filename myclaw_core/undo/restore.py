@@ -6,7 +6,6 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
-from pathlib import PurePosixPath
 
 from attrs import define, field
 
@@ -24,7 +23,7 @@ from myclaw_core.files.handles import (
     set_mode,
     write_file,
 )
-from myclaw_core.files.resolve import display_path
+from myclaw_core.files.resolve import display_path, is_beneath
 from myclaw_core.files.tree import remove_tree
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
@@ -59,7 +58,7 @@ def restore_snapshot(
             closed = {*closed_in(root, wanted), *snapshots.closed(root)}
             work = _Work(root, wanted, left, closed, snapshots.blobs)
             paths, changed = work.look()
-            problems = [*work.out_of_reach(), *(_changed(root, path) for path in changed), *work.damage(paths)]
+            problems = [*work.details, *(_changed(root, path) for path in changed), *work.damage(paths)]
             if problems and not force:
                 return Reverted(reverted=False, details=_shortened(problems))
             return work.restore({*paths, *changed})
@@ -76,7 +75,7 @@ class _Work:
         left: What was there after it; `None` where nobody saw.
         closed: Places that are not touched.
         now: What is there.
-        details: What was done.
+        details: What was done or could not be.
         whole: Whether nothing failed.
     """
 
@@ -94,6 +93,7 @@ class _Work:
 
         What lies in a folder whose mode hid it after the command is known only once that folder is open again.
         """
+        self._tell_out_of_reach()
         self.now = self._scan(())
         shut = {path for path, entry in (self.left or {}).items() if _is_shut(entry)}
         paths, changed = set(), set()
@@ -106,13 +106,6 @@ class _Work:
             else:
                 changed.add(path)
         return paths, changed
-
-    def out_of_reach(self) -> Iterator[Text]:
-        """Yield one line on each path that the command changed and that was closed since."""
-        for path, entry in self.wanted.items():
-            if entry.kind != "closed" and self._is_commands_doing(path) and self._is_closed(path):
-                self.whole = False
-                yield N_("{path} is closed to tools now; it is left as it is", path=display_path(self._at(path)))
 
     def damage(self, paths: Iterable[str]) -> Iterator[Text]:
         """Yield one line on each kept file that cannot be read any more."""
@@ -138,6 +131,13 @@ class _Work:
             self.details.append(N_("nothing had to be changed"))
         return Reverted(reverted=self.whole, details=_shortened(self.details))
 
+    def _tell_out_of_reach(self) -> None:
+        """Put down each path that the command changed and that was closed since."""
+        for path, entry in self.wanted.items():
+            if entry.kind != "closed" and self._is_commands_doing(path) and self._is_closed(path):
+                self.whole = False
+                self.details.append(N_("{path} is closed to tools now; it is left as it is", path=self._shown(path)))
+
     def _scan(self, shut: Collection[str]) -> dict[str, Entry]:
         """Look at every known path; what else lies in a folder counts where it can only be the command's doing."""
         known = {**self.wanted, **(self.left or {})}
@@ -149,7 +149,7 @@ class _Work:
         return self.left is None or self.wanted.get(path) != self.left.get(path)
 
     def _is_closed(self, path: str) -> bool:
-        return any(self._at(str(place)) in self.closed for place in (path, *PurePosixPath(path).parents))
+        return any(is_beneath(self._at(path), place) for place in self.closed)
 
     def _each(self, path: str, act: Callable[[str], None]) -> None:
         try:
@@ -175,8 +175,13 @@ class _Work:
 
     def _folders(self, paths: Iterable[str]) -> set[str]:
         """Return the folders among `paths` and the folders that hold one of them."""
-        parents = {str(parent) for path in paths if path != "." for parent in PurePosixPath(path).parents}
-        return parents | {path for path in paths if self._is_folder(path)}
+        found: set[str] = set()
+        for path in paths:
+            for parent in _parents(path):
+                if parent in found:
+                    break
+                found.add(parent)
+        return found | {path for path in paths if self._is_folder(path)}
 
     def _is_folder(self, path: str) -> bool:
         return any(entry is not None and entry.kind == "dir" for entry in (self.wanted.get(path), self.now.get(path)))
@@ -266,7 +271,14 @@ def _is_shut(entry: Entry | None) -> bool:
 
 
 def _lies_in(path: str, folders: Collection[str]) -> bool:
-    return bool(folders) and any(str(parent) in folders for parent in PurePosixPath(path).parents)
+    return bool(folders) and any(parent in folders for parent in _parents(path))
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the folders that hold `path`, the nearest first."""
+    while path != ".":
+        path = path.rpartition("/")[0] or "."
+        yield path
 
 
 def _depth(path: str) -> tuple[int, str]:
