@@ -40,3 +40,17 @@ def _not_literal(domain: Domain) -> Iterator[str]:
                 ready_made = isinstance(first, ast.Attribute) and first.attr == "msgid"
                 if path.name != "messages.py" and not ready_made and not isinstance(first, ast.Constant):
                     yield f"{path.relative_to(domain.folder)}:{node.lineno}"
+
+
+@pytest.mark.parametrize("domain", [pytest.param(domain, id=domain.package) for domain in domains()])
+def test_no_message_stands_inside_a_formatted_string(domain: Domain) -> None:
+    """There it is not seen by what extracts them."""
+    hidden = [
+        f"{path.relative_to(domain.folder)}:{call.lineno}"
+        for path in sorted(domain.folder.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.JoinedStr)
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in {"_", "N_", "n_"}
+    ]
+    assert hidden == []

@@ -116,7 +116,8 @@ async def _show_undo(desk: SessionDesk, channel: DemoChannel, path: Path, before
 async def _show_books(agent: Agent, failures: list[str]) -> None:
     from myclaw_core.trust.report import trust_table
 
-    print(f"\n{_('What was earned (myclaw trust list):')}\n")
+    earned = _("What was earned (myclaw trust list):")
+    print(f"\n{earned}\n")
     print(trust_table(await agent.book.snapshot()))
     report = await agent.log.verify()
     state = render(report.problem) if report.problem else _("whole")

@@ -69,7 +69,8 @@ class DemoChannel:
             "reversible_with_cost": _("only in part, or at a price"),
             "irreversible": _("no"),
         }[draft.action.reversibility]
-        print(f"    {_('QUESTION')}  {render(draft.summary)}")
+        question = _("QUESTION")
+        print(f"    {question}  {render(draft.summary)}")
         risk = {"low": _("low"), "medium": _("medium"), "high": _("high")}[draft.risk]
         print("      " + _("can be undone: {answer}; risk: {risk}", answer=undo, risk=risk))
         parts = {_("why asked:"): draft.policy_reasons, _("record so far:"): card.record}

@@ -33,7 +33,7 @@ class Constitution:
         for rule in (*BUILTIN_RULES, *added):
             if rule.name in names:
                 raise ConfigError(
-                    N_("two constitution rules are named '{name}'; rename the plugin's one", name=rule.name)
+                    N_("two constitution rules are named '{name}'; rename that of the plugin", name=rule.name)
                 )
             names.add(rule.name)
         # What denies goes before what asks: law.2 must not hide a denial by a later law.

@@ -63,7 +63,7 @@ def no_killing_of_backups(action: PlannedAction, ground: Ground) -> Text | None:
     """Refuse an irreversible change of a backup."""
     for effect in _file_changes(action):
         if effect.reversibility == "irreversible" and _BACKUP.search(effect.target):
-            return N_("it would change the backup {target} for good", target=effect.target)
+            return N_("it would change the backup {target} irrecoverably", target=effect.target)
     return None
 
 

@@ -262,5 +262,5 @@ def _replaceable(place: Place, path: str) -> int | None:
     if kind == "dir":
         raise ToolFailure(N_("{path} is a folder, not a file", path=display_path(path)))
     if kind != "file":
-        raise ToolFailure(N_("{path} is a special file, not a file", path=display_path(path)))
+        raise ToolFailure(N_("{path} is a special file, not a regular one", path=display_path(path)))
     return status.st_mode & 0o7777

@@ -56,7 +56,7 @@ def resolve_change(change: PlannedChange, cwd: str) -> PathStep:
     """
     if (change.content is not None) + change.directory + bool(change.moved_from) > 1:
         raise ToolFailure(
-            N_("the plan for '{path}' asks for two things at once; give one change a thing", path=change.path)
+            N_("the plan for '{path}' asks for two things at once; plan two changes", path=change.path)
         )
     if change.moved_from:
         source = resolve_path(change.moved_from, cwd, follow_last=False).real

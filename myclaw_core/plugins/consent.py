@@ -168,7 +168,7 @@ def _change(given: Consent, plugin: FoundPlugin) -> Text | None:
         return error.text
     if found.problem:
         return found.problem
-    return None if found.digest == given.digest else N_("its files are others")
+    return None if found.digest == given.digest else N_("its files have changed")
 
 
 def _mac(key: bytes, body: bytes) -> bytes:

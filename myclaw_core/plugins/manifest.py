@@ -17,7 +17,7 @@ from myclaw_core.types.text import Text
 
 __all__ = ["Manifest", "package_folders", "package_name", "read_manifest"]
 
-_ASK = N_("ask its author for a version with a valid one")
+_ASK = N_("ask its author for a version that has a valid plugin.toml")
 _AGAIN = N_("install it again")
 _SUMMARY_CHARS = 200
 

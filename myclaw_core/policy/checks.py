@@ -99,7 +99,7 @@ _FULL_BUT_FINAL = N_("level full: it cannot be undone, so it is asked")
 _TAINTED = N_("it was planned from text from outside, and you did not name its target in this message")
 _FINAL = N_("it cannot be undone; no trust is enough for that")
 _OPAQUE = N_("the command does not say plainly which program it runs, so no trust is enough for it")
-_NEVER_COVERED = N_("no folder you opened speaks for this file, so trust does not either")
+_NEVER_COVERED = N_("no folder you opened covers this file, so trust does not either")
 _NO_QUESTION = Opinion("pass", N_("there is no question that trust could answer"), "trust")
 
 
@@ -267,7 +267,7 @@ def _not_covered(place: ResolvedPath, root: str, *, changes: bool) -> Text | Non
     if place.hard_links > 1:
         return N_("{path} is the same file as one elsewhere (hard link)", path=place.real)
     if changes and "/." in place.real[len(root.rstrip("/")) :]:
-        return N_("{path} has a hidden name; opening a folder does not open those for changes", path=place.real)
+        return N_("{path} has a hidden name; opening a folder does not open its hidden files for changes", path=place.real)
     if not _on_one_mount(place.real, root):
         return N_("{path} lies on another file system than the folder you opened", path=place.real)
     return None

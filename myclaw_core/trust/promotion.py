@@ -178,7 +178,7 @@ def _unknown_destination(own: SubjectView | None, grants: int, needed: int) -> T
     if own is None or own.state.last_asked is None:
         return N_("this destination was never approved")
     return N_(
-        "this destination was approved {n} of {needed} times in the last {days} days and since it last went wrong",
+        "since it last went wrong, and within {days} days, this destination was approved {n} of {needed} times",
         n=grants,
         needed=needed,
         days=KNOWN_DAYS,

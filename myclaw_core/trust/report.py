@@ -108,8 +108,8 @@ def subject_report(score: TrustScore, view: SubjectView, history: Sequence[Happe
 def _summary(score: TrustScore, view: SubjectView) -> str:
     days = n_("{n} day", "{n} days", view.state.days)
     return n_(
-        "score {score:.3f} now; {n} sample on {days}, worth {worth:.2f} today",
-        "score {score:.3f} now; {n} samples on {days}, worth {worth:.2f} today",
+        "score {score:.3f} now; {n} sample on {days}, that count as {worth:.2f} today",
+        "score {score:.3f} now; {n} samples on {days}, that count as {worth:.2f} today",
         view.state.n_samples,
         score=score.score,
         days=days,

@@ -287,7 +287,7 @@ def test_an_editable_install_is_bound_to_its_sources(stranger: Environment) -> N
 
     assert (first, stranger.enable()) == ("quiet_hours is on", "quiet_hours is on")
     assert report is not None
-    assert (report["state"], report["error"]) == ("new", "changed since you agreed: its files are others")
+    assert (report["state"], report["error"]) == ("new", "changed since you agreed: its files have changed")
 
 
 def test_another_version_asks_again_and_one_that_raises_is_named_while_the_turn_goes_on(stranger: Environment) -> None:
