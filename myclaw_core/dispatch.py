@@ -39,6 +39,7 @@ from myclaw_core.types.effect import Reversibility
 from myclaw_core.types.trust import TrustThreshold
 
 if TYPE_CHECKING:
+    from myclaw_core.cli.command import Command
     from myclaw_core.events.store import EventStore
     from myclaw_core.sandbox.sandbox import Sandbox
     from myclaw_core.trust.store import TrustBackend
@@ -47,6 +48,13 @@ __all__ = ["Dispatcher"]
 
 T = TypeVar("T")
 Reader = Callable[[Any, str], T]
+
+
+_UNDECLARED = {
+    "tools": N_("it offers the tool {name}, which its plugin.toml does not declare"),
+    "commands": N_("it offers the command {name}, which its plugin.toml does not declare"),
+    "config": N_("it offers the section {name}, which its plugin.toml does not declare"),
+}
 
 
 class Dispatcher:
@@ -153,6 +161,14 @@ class Dispatcher:
         """Return the channels by name (`myclaw_channels`)."""
         return {name: channel for name, (_, channel) in self._offers("myclaw_channels", read.channel_problem).items()}
 
+    def commands(self) -> Mapping[str, Command]:
+        """Return the commands by name, each with its plugin filled in (`myclaw_commands`).
+
+        A command that its plugin did not declare fails the plugin.
+        """
+        offers = self._offers("myclaw_commands", read.command_problem, "commands")
+        return {name: evolve(command, plugin=plugin) for name, (plugin, command) in offers.items()}
+
     def signals(self, step: ActionStep, trace: ExecutionTrace, context: SignalContext) -> Mapping[str, float]:
         """Return what plugins say about one step (`myclaw_signals`); a name that two give is left out."""
         values: dict[str, float] = {}
@@ -255,7 +271,7 @@ class Dispatcher:
     # What they share.
 
     def _offers(
-        self, hook: str, problem_of: Callable[[Any], str | None], declared_as: Literal["tools", ""] = ""
+        self, hook: str, problem_of: Callable[[Any], str | None], declared_as: Literal["tools", "commands", ""] = ""
     ) -> dict[str, tuple[str, Any]]:
         """Return plugin and thing by the thing's name; the first to offer a name keeps it."""
         taken: dict[str, tuple[str, Any]] = {}
@@ -273,17 +289,16 @@ class Dispatcher:
                     taken[name] = (plugin, thing)
         return taken
 
-    def _declared(self, plugin: str, key: Literal["tools", "config"], names: Sequence[str]) -> bool:
+    def _declared(self, plugin: str, key: Literal["tools", "commands", "config"], names: Sequence[str]) -> bool:
         """Return whether the plugin declared all `names` in its `plugin.toml`; else it fails and is called no more."""
         manifest = self._plugins.manifests.get(plugin)
         extra = [] if manifest is None else sorted(set(names) - set(getattr(manifest, key)))
         if not extra:
             return True
-        if key == "tools":
-            problem = N_("it offers the tool {name}, which its plugin.toml does not declare", name=extra[0])
-        else:
-            problem = N_("it offers the section {name}, which its plugin.toml does not declare", name=extra[0])
-        error = PluginError(problem, N_("install it again, or ask its author"))
+        error = PluginError(
+            N_(_UNDECLARED[key].msgid, name=extra[0]),
+            N_("install it again, or ask its author"),
+        )
         self._plugins = self._plugins.without(plugin, error)
         self._implementations = {
             hook: tuple(each for each in implementations if each.plugin_name != plugin)

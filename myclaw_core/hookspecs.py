@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from pluggy import HookimplMarker, HookspecMarker
 
 if TYPE_CHECKING:
+    from myclaw_core.cli.command import Command
     from myclaw_core.config import ConfigSchema
     from myclaw_core.events.store import EventStore
     from myclaw_core.events.types import Event
@@ -45,6 +46,7 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_models": "collect",
     "myclaw_tools": "collect",
     "myclaw_channels": "collect",
+    "myclaw_commands": "collect",
     "myclaw_signals": "collect",
     "myclaw_threshold": "first",
     "myclaw_check": "gate",
@@ -158,6 +160,18 @@ def myclaw_channels(host: Host) -> Sequence[Channel]:  # type: ignore[empty-body
 
     Returns:
         The channels; a name that two plugins offer is an error.
+    """
+
+
+@hookspec
+def myclaw_commands() -> Sequence[Command]:  # type: ignore[empty-body]
+    """Add commands to the command line.
+
+    Called when one of the commands that the plugin declares is typed, or completed; `--help` shows the plugin's summary
+    without it. Mode: collect, sync. An error leaves the commands out: what was typed ends with one line.
+
+    Returns:
+        The commands, all of them declared under `commands` in `plugin.toml`; a name that two plugins offer is an error.
     """
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from myclaw_core import hookimpl
+from myclaw_core.cli.command import Command
 from myclaw_core.config import ConfigKey, ConfigSchema
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import UnavailableError
@@ -213,6 +214,24 @@ def test_hook_myclaw_channels() -> None:
 
     assert made.dispatcher.channels() == {"fake": channel}
     assert "without status" in made.faults[0].detail
+
+
+def test_hook_myclaw_commands() -> None:
+    """Commands come by name with their plugin; what cannot be typed is left out, and so is a name that is taken."""
+    rain = Command(name="rain", about=N_("Rain."), add_arguments=lambda parser: None, run=lambda args: 0)
+    wrong = [evolve(rain, name=name) for name in ("Rain", "rain\n", "--rain", "")]
+    wrong += [evolve(rain, about="Rain."), evolve(rain, run=3), evolve(rain, add_arguments=None), 3]
+    made = bench(
+        a={"myclaw_commands": lambda: [rain, *wrong]},
+        b={"myclaw_commands": lambda: [rain, evolve(rain, name="snow")]},
+        c={"myclaw_commands": raising(SystemExit(1))},
+    )
+
+    assert made.dispatcher.commands() == {
+        "rain": evolve(rain, plugin="a"),
+        "snow": evolve(rain, name="snow", plugin="b"),
+    }
+    assert made.told() == [*[("a", "myclaw_commands")] * len(wrong), ("b", "myclaw_commands"), ("c", "myclaw_commands")]
 
 
 def test_hook_myclaw_signals() -> None:

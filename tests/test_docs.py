@@ -15,13 +15,14 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
 from myclaw_core import errors
-from myclaw_core.cli.parser import build_parser
+from myclaw_core.cli.parser import parse, whole_parser
 from myclaw_core.plugins import FIRST_PARTY
 from myclaw_core.policy.types import CheckName
 from myclaw_core.trust import promotion
@@ -140,7 +141,7 @@ def refusal(words: list[str]) -> str:
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.suppress(SystemExit),
     ):
-        build_parser().parse_args(words)
+        parse(words)
     return complaint.getvalue()
 
 
@@ -149,9 +150,15 @@ def test_a_command_line_that_cannot_be_typed_would_be_noticed() -> None:
     assert "--yes" in refusal(["undo", "--yes"])
 
 
+@cache
+def everything() -> argparse.ArgumentParser:
+    """Return the parser with the commands of plugins."""
+    return whole_parser()
+
+
 def parsers(parser: argparse.ArgumentParser | None = None, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield every parser by its words, a group before its verbs."""
-    parser = parser or build_parser()
+    parser = parser or everything()
     yield name, parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from myclaw_core.messages import _
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # what argparse says, marked for the catalogues
     _("ignored explicit argument %r")
     _("expected one argument")
 
-__all__ = ["VERB", "Parser"]
+__all__ = ["VERB", "Parser", "commands_of"]
 
 VERB = "VERB"
 """How help names the second word of a command."""
@@ -31,9 +31,24 @@ argparse._ = _  # type: ignore[attr-defined] # the name under which argparse loo
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that is made like any other."""
+    """A parser that is made like any other.
+
+    Args:
+        fill: Describes the arguments; called once they are needed, where finding them out has a price.
+        options: What any parser takes.
+    """
 
     _given: Sequence[str] = ()
+
+    def __init__(self, *, fill: Callable[[Parser], None] | None = None, **options: Any) -> None:
+        self._fill = fill
+        super().__init__(**options)
+
+    def fill(self) -> None:
+        """Let the arguments be described, where that was put off."""
+        fill, self._fill = self._fill, None
+        if fill is not None:
+            fill(self)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the parsed arguments; what is left over is an error."""
@@ -46,6 +61,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Remember the arguments for the errors."""
+        self.fill()
         self._given = list(args or ())
         return super().parse_known_args(args, namespace)
 
@@ -75,10 +91,13 @@ class Parser(argparse.ArgumentParser):
         return any(known.startswith(option) for known in self._option_string_actions)
 
     def _verbs(self) -> Sequence[str]:
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - argparse names no other way
-                return tuple(action.choices)
-        return ()
+        return tuple(commands.choices) if (commands := commands_of(self)) else ()
+
+
+def commands_of(parser: argparse.ArgumentParser) -> argparse._SubParsersAction[Any] | None:
+    """Return what holds the commands below a parser, or `None`."""
+    actions = parser._actions  # noqa: SLF001 - argparse names no other way
+    return next((each for each in actions if isinstance(each, argparse._SubParsersAction)), None)  # noqa: SLF001
 
 
 def _nearest(unknown: str, known: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from myclaw_core.cli.parser import build_parser
+from myclaw_core.cli.parser import whole_parser
 
 __all__ = ["run"]
 
@@ -13,7 +13,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the script of one shell."""
     import shtab
 
-    parser = build_parser()
+    parser = whole_parser()
     _prepare(parser)
     print(shtab.complete(parser, args.shell))
     return 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from myclaw_core.cli.arguments import VERB, Parser
+from myclaw_core.cli.arguments import VERB, Parser, commands_of
 from myclaw_core.messages import _
 
-__all__ = ["build_parser", "parse"]
+__all__ = ["build_parser", "parse", "whole_parser"]
 
 _COVERS_FORM = '{"rule": …, "op": "read"|"write", "path": …, "cwd": …, "home": …}'
 _POLICY_EXAMPLE = (
@@ -27,11 +27,27 @@ _COUNT_DIGITS = 9
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the parsed arguments; `command` names what to run, `chat` where none is given."""
-    return build_parser().parse_args(list(arguments))
+    parser = build_parser()
+    commands = commands_of(parser)
+    if arguments and commands and arguments[0] not in commands.choices:
+        from myclaw_core.cli.offered import add_offered
+
+        add_offered(commands)
+    return parser.parse_args(list(arguments))
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """Return the parser with the commands of plugins and their arguments: for completion and documentation."""
+    from myclaw_core.cli.offered import add_offered
+
+    parser = build_parser()
+    if commands := commands_of(parser):
+        add_offered(commands, load=True)
+    return parser
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the whole parser."""
+    """Return the parser of what the core offers."""
     parser: argparse.ArgumentParser = Parser(
         prog="myclaw",
         description=_(

@@ -88,13 +88,15 @@ def _command(args: argparse.Namespace) -> int:
 
 
 def _dispatch(command: str, args: argparse.Namespace) -> int:
-    module = import_module(f"myclaw_core.cli.{_MODULES.get(command) or command.partition(' ')[0]}")
+    run = getattr(args, "offered", None)  # that of a plugin
+    if run is None:
+        run = import_module(f"myclaw_core.cli.{_MODULES.get(command) or command.partition(' ')[0]}").run
     if command in _OWN_LOG:
-        return int(module.run(args))
+        return int(run(args))
     from myclaw_core.cli.log import LogLines
 
     with LogLines(hold=command in _QUIET):
-        return int(module.run(args))
+        return int(run(args))
 
 
 def _line(error: OSError) -> str:

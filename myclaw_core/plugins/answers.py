@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import frozen
 
+from myclaw_core.cli.command import Command
 from myclaw_core.config.load import value_problem
 from myclaw_core.config.schema import ConfigKey, ConfigSchema
 from myclaw_core.config.sections import CORE_SECTIONS
@@ -27,6 +28,7 @@ from myclaw_core.types.trust import TrustThreshold
 __all__ = [
     "Offers",
     "channel_problem",
+    "command_problem",
     "model_problem",
     "read_finding",
     "read_offers",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_COMMAND = re.compile(r"[a-z][a-z0-9-]*")
 _MODEL_METHODS = ("missing", "complete", "close")
 _CHANNEL_METHODS = ("status", "text", "notice", "show", "ask", "end_turn", "serve")
 _STORE_METHODS = ("open", "close", "transaction")
@@ -116,6 +119,21 @@ def model_problem(model: Any) -> str | None:
 def channel_problem(channel: Any) -> str | None:
     """Return why `channel` is no channel, or `None`."""
     return _object_problem(channel, "channel", _CHANNEL_METHODS)
+
+
+def command_problem(command: Any) -> str | None:
+    """Return why `command` cannot be typed, or `None`."""
+    if not isinstance(command, Command):
+        return f"offered {_kind(command)} instead of a Command"
+    return _command_form_problem(command)
+
+
+def _command_form_problem(command: Any) -> str | None:
+    if not isinstance(command.name, str) or not _COMMAND.fullmatch(command.name):
+        return f"offered a command named {command.name!r:.60}; names look like simulate"
+    if not isinstance(command.about, Text) or not callable(command.add_arguments) or not callable(command.run):
+        return f"offered the command {command.name} with about, add_arguments or run of the wrong type"
+    return None
 
 
 def read_store(answer: Any, _plugin: str) -> Any:

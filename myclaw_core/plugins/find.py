@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib.metadata import Distribution, EntryPoint, distributions
-from types import MappingProxyType
 
 from attrs import field, frozen
 
+from myclaw_core.first_party import FIRST_PARTY
 from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import PluginError
 from myclaw_core.plugins.installed import Fingerprint, fingerprint
@@ -28,25 +28,6 @@ __all__ = [
 ]
 
 GROUP = "myclaw.plugins"
-
-FIRST_PARTY = MappingProxyType(
-    {
-        name: f"myclaw-{name}"
-        for name in (
-            "anthropic",
-            "bwrap",
-            "defaults",
-            "files",
-            "openai",
-            "scripted",
-            "shell",
-            "sqlite",
-            "terminal",
-            "web",
-        )
-    }
-)
-"""The plugins of this repository and the only distribution that may offer each."""
 
 
 @frozen(kw_only=True)

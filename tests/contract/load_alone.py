@@ -72,6 +72,7 @@ def main(name: str, home: Path) -> None:
     dispatcher.tools()
     dispatcher.models()
     dispatcher.channels()
+    dispatcher.commands()
     report = next(one for one in dispatcher.plugins.reports if one.name == name)
     if (report.state, [one.name for one in dispatcher.plugins.active]) != ("on", [name]):
         print(report)

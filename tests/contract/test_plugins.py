@@ -94,6 +94,7 @@ async def test_a_plugin_offers_what_it_declares_without_a_fault(name: str, tmp_p
 
     assert [schema.section for schema in made.config()] == manifest["config"]
     assert sorted(made.tools()) == sorted(manifest["tools"])
+    assert sorted(made.commands()) == sorted(manifest["commands"])
     await made.startup()
     made.models()
     made.channels()

@@ -1,0 +1,1 @@
+"""Months of a household's work, lived through in seconds."""
