@@ -47,7 +47,7 @@ async def test_a_command_dies_with_the_agent_and_can_be_undone_after_the_restart
     (project / "docs").mkdir(parents=True)
     (project / "docs" / "a.md").write_bytes(b"a\x00\n")
     (project / "b.md").write_text("b\n")
-    command = "rm -r docs; echo new >b.md; : >changed; sleep 7654.25; : >late"
+    command = "rm -r docs; echo new >b.md; echo evil >.envrc; : >changed; sleep 7654.25; : >late"
     home.root.mkdir()
     script = home.root / "script.json"
     script.write_text(json.dumps([calls(("shell", {"command": command, "mode": "write", "root": str(project)}))]))
@@ -59,7 +59,10 @@ async def test_a_command_dies_with_the_agent_and_can_be_undone_after_the_restart
 
     channel = RecordingChannel(clock)
     async with open_agent([says("Hello.")]) as agent:
-        assert "unknown outcome" in str(agent.notices[0])
+        told = "\n".join(map(str, agent.notices))
+        assert "unknown outcome" in told
+        assert f"{project}/.envrc; look at each" in told
+        assert not (project / ".envrc").exists()
         (project / "mine.md").write_text("written after the restart\n")
         desk = make_desk(agent, channel, roots=(*agent.standing_roots, str(project)), cwd=str(project))
         (closed,) = [event.trace for _, event in await agent.log.since(0) if isinstance(event, TraceClosed)]

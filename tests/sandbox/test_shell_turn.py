@@ -313,6 +313,75 @@ async def test_hooks_of_a_repository_cannot_be_changed(open_agent, make_desk, pr
     assert (project / ".git" / "index").read_text() == "fine\n"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf .git",
+        "mv .git/HEAD x",
+        "mv .git/HEAD x; rm -rf .git/objects; mkdir .git/new; rm -rf .git",
+        "find .git -delete",
+        "chmod 700 .git; rm -r .git/refs; ln -s /tmp .git/refs",
+    ],
+)
+async def test_a_repository_that_was_broken_up_comes_back_with_settings_and_hooks(
+    open_agent, make_desk, project, clock: FakeClock, command
+) -> None:
+    before = tree(project)
+    channel = RecordingChannel(clock)
+    async with open_agent([calls(shell(command, mode="write", root=str(project))), says("Done.")]) as agent:
+        desk = desk_of(make_desk, agent, project, channel)
+        await desk.handle("Tidy up")
+        after = tree(project)
+        await desk.handle("/undo")
+
+    assert after != before
+    assert ".git/config" in after
+    assert tree(project) == before
+
+
+@pytest.mark.parametrize(
+    "command", ["mkdir .vscode; echo x >.vscode/tasks.json", "echo x >.envrc", "mkdir .git/hooks/x"]
+)
+async def test_what_a_command_planted_is_named_in_the_record_and_gone_after_undo(
+    open_agent, make_desk, project, clock: FakeClock, command
+) -> None:
+    """Planted where there was nothing; inside what is there it cannot be."""
+    before = tree(project)
+    async with open_agent([calls(shell(f"{command}; true", mode="write", root=str(project))), says("No.")]) as agent:
+        desk = desk_of(make_desk, agent, project)
+        trace = await desk.handle("Go")
+        after = tree(project)
+        await desk.handle("/undo")
+
+    (step,) = trace.steps
+    if "hooks" in command:
+        assert (step.state, after) == ("done", before)
+    else:
+        assert step.state == "failed"
+        assert "other programs run by themselves" in str(step.error.message)
+        assert {name.partition("/")[0] for name in after.keys() - before.keys()} <= {
+            ".vscode.set-aside",
+            ".envrc.set-aside",
+        }
+    assert tree(project) == before
+
+
+async def test_what_a_command_makes_too_deep_for_any_path_is_gone_after_undo(
+    open_agent, make_desk, project, clock: FakeClock
+) -> None:
+    before = tree(project)
+    command = "for i in $(seq 60); do mkdir -p $(printf 'd%.0s' $(seq 200)); cd ddd*; done; touch end"
+    async with open_agent([calls(shell(command, mode="write", root=str(project))), says("Done.")]) as agent:
+        desk = desk_of(make_desk, agent, project)
+        trace = await desk.handle("Dig")
+        dug = tree_names(project)
+        await desk.handle("/undo")
+
+    assert trace.steps[0].state == "done"
+    assert "d" * 200 in dug
+    assert tree(project) == before
+
+
 async def test_what_cannot_be_kept_is_irreversible_and_says_so(
     open_agent, make_desk, project, clock: FakeClock
 ) -> None:
