@@ -3,55 +3,46 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from myclaw_core.approval.gateway import Gateway
 from myclaw_core.budget.ledger import Ledger
-from myclaw_core.budget.prices import PriceTable
-from myclaw_core.clock import Clock, local_zone
+from myclaw_core.clock import Clock
 from myclaw_core.config import Config
 from myclaw_core.config.guard import ConfigGuard
-from myclaw_core.constitution.engine import Constitution
 from myclaw_core.dispatch import Dispatcher
+from myclaw_core.door import Door, thresholds_of
 from myclaw_core.errors import StoreError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
-from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, PinnedNetwork
 from myclaw_core.paths import Home
-from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.grants import RunGrants
 from myclaw_core.policy.never import NEVER_KIND, NeverList
 from myclaw_core.policy.own import own_places
-from myclaw_core.policy.ports import PromotionCheck
-from myclaw_core.policy.rates import RateBook, RateLimits
-from myclaw_core.redact import contains_secret, redact_value
+from myclaw_core.policy.rates import RateBook
+from myclaw_core.redact import contains_secret
 from myclaw_core.runtime.failover import model_choices
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.shells import Shells
-from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.runtime.validation import ArgumentValidator
 from myclaw_core.sandbox.enclosure import Enclosure, mounts_beneath
 from myclaw_core.sandbox.sandbox import NoSandbox, Sandbox
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.decayed_mean import DecayedMean
-from myclaw_core.trust.promotion import Promotion, judge
 from myclaw_core.trust.report import record_line
 from myclaw_core.trust.signals import extract
 from myclaw_core.trust.thresholds import Thresholds
 from myclaw_core.trust.types import TraceSignals
-from myclaw_core.types.action import PlannedAction
-from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 from myclaw_core.undo.blobs import BlobStore
@@ -92,13 +83,26 @@ class Assembly:
 
     async def services(self, book: TrustBook, record_check: RecordCheck) -> Services:
         """Return what turns work with; a record that cannot be read is told to `record_check`."""
-        tools = self.dispatcher.tools()
+        door = Door.of(
+            home=self.home,
+            clock=self.clock,
+            config=self.config,
+            dispatcher=self.dispatcher,
+            thresholds=self._thresholds,
+        )
+        tools, places = door.tools, door.places
         providers = self.dispatcher.models()
-        places = self._places()
         enclosure = self._enclosure(places)
-        ledger = self._ledger()
-        rates = self._rates()
-        policy = await self._policy(tools, places, ledger, rates, book, record_check)
+        ledger = Ledger.configured(self.log, self.clock, self.config.budget)
+        rates = RateBook(door.limits)
+        policy = door.policy(
+            promotion=door.promotion(book, lambda: record_check.problem),
+            budget=ledger,
+            rates=rates,
+            never=await self._never(record_check),
+            recordable=self._why_unrecordable,
+            grants=self._grants,
+        )
         return Services(
             clock=self.clock,
             config=self.config,
@@ -123,36 +127,13 @@ class Assembly:
             failover=model_choices(self.config.agent.failover, providers),
         )
 
-    async def _policy(
-        self,
-        tools: Mapping[str, Tool],
-        places: ForbiddenPlaces,
-        ledger: Ledger,
-        rates: RateBook,
-        book: TrustBook,
-        record_check: RecordCheck,
-    ) -> Policy:
+    async def _never(self, record_check: RecordCheck) -> NeverList:
         never = NeverList()
         try:
             never.load(await self.log.scan(NEVER_KIND))
         except StoreError as error:
             record_check.damaged(N_("the never-list cannot be read: {problem}", problem=error.text))
-        return Policy(
-            tools=tools,
-            constitution=Constitution(),
-            gates=self.dispatcher.check,
-            promotion=self._promotion(book, record_check),
-            budget=ledger,
-            recordable=self._why_unrecordable,
-            redact=redact_value,
-            rates=rates,
-            never=never,
-            places=places,
-            clock=self.clock,
-            home=self.home,
-            user_home=Path.home(),
-            grants=self._grants,
-        )
+        return never
 
     @cached_property
     def _grants(self) -> RunGrants:
@@ -160,39 +141,11 @@ class Assembly:
 
     @cached_property
     def _thresholds(self) -> Thresholds:
-        return Thresholds(self.dispatcher.threshold, display_path(os.path.realpath(self.home.workspace)))
+        return thresholds_of(self.home, self.dispatcher)
 
     def _config_guard(self) -> ConfigGuard:
         dispatcher = self.dispatcher
         return ConfigGuard(file=self.home.config_file, schemas=dispatcher.config(), idle=dispatcher.plugins.idle)
-
-    def _places(self) -> ForbiddenPlaces:
-        policy = self.config.policy
-        return ForbiddenPlaces(
-            self.home, Path.home(), policy.forbidden_paths, policy.forbidden_hosts, policy.allowed_hosts
-        )
-
-    def _ledger(self) -> Ledger:
-        budget = self.config.budget
-        return Ledger(
-            self.log,
-            self.clock,
-            soft_eur=budget.soft_eur,
-            hard_eur=budget.hard_eur,
-            usd_per_eur=budget.usd_per_eur,
-            prices=PriceTable(budget.prices),
-            zone=local_zone(),
-        )
-
-    def _rates(self) -> RateBook:
-        policy = self.config.policy
-        limits = RateLimits(
-            class_per_minute=policy.per_minute_per_class,
-            class_per_day=policy.per_day_per_class,
-            sender_per_minute=policy.per_minute_per_sender,
-            sender_per_day=policy.per_day_per_sender,
-        )
-        return RateBook(limits)
 
     def _gateway(self) -> Gateway:
         approval = self.config.approval
@@ -212,18 +165,6 @@ class Assembly:
             return self.dispatcher.sandbox(self.config.slots.sandbox)
         except UnavailableError as error:
             return NoSandbox(error.text)
-
-    def _promotion(self, book: TrustBook, record_check: RecordCheck) -> PromotionCheck:
-        """Return what asks trust; nothing is promoted while the event log is not known to be whole."""
-
-        def promotion(effect: Effect, action: PlannedAction, now: datetime) -> Promotion:
-            threshold = self._thresholds.for_effect(effect.effect_class, effect.reversibility)
-            answer = judge(effect, action, book, threshold, now)
-            if answer.promoted and record_check.problem is not None:
-                return evolve(answer, promoted=False, reason=record_check.problem)
-            return answer
-
-        return promotion
 
     def _signals(self, trace: ExecutionTrace) -> Sequence[TraceSignals]:
         return extract(trace, self.dispatcher.signals)

@@ -1,4 +1,4 @@
-"""The ledger's records: what each day spent, and the worst cases set aside for what is under way."""
+"""The ledger's records: what each day spent and on what, and the worst cases set aside for what is under way."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from uuid import UUID
 from attrs import evolve, field, frozen
 
 from myclaw_core import codec
+from myclaw_core.budget.account import Account
 from myclaw_core.events.log import LogTransaction
 from myclaw_core.messages import N_
+from myclaw_core.runtime.types import Usage
 
-__all__ = ["DayBook", "Hold", "Records", "add_hold", "holds", "load_day", "save_day", "spend", "take_hold"]
+__all__ = ["DayBook", "Entry", "Hold", "Records", "add_hold", "holds", "load_day", "save_day", "spend", "take_hold"]
 
 _KIND = "budget"
 
@@ -30,6 +32,36 @@ class Records(Protocol):
 
 
 @frozen(kw_only=True)
+class Entry:
+    """What was booked on one account of a day.
+
+    Attributes:
+        calls: How many calls or actions, failed ones included.
+        input_tokens: Fresh tokens in, as far as they were counted; `cached_tokens` and `output_tokens` likewise.
+        spent: Millionths of a euro.
+    """
+
+    account: Account
+    calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    spent: int = 0
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    def plus(self, usage: Usage, amount: int) -> Entry:
+        """Return the entry with one more call."""
+        return evolve(
+            self,
+            calls=self.calls + 1,
+            input_tokens=self.input_tokens + usage.input_tokens,
+            cached_tokens=self.cached_tokens + usage.cached_tokens,
+            output_tokens=self.output_tokens + usage.output_tokens,
+            spent=self.spent + amount,
+        )
+
+
+@frozen(kw_only=True)
 class DayBook:
     """What was spent on one local date. Each date has one book for ever: a clock set back opens the old one again.
 
@@ -37,12 +69,21 @@ class DayBook:
         day: The date, ISO-8601.
         spent: Millionths of a euro.
         told: Caps whose notice was given.
+        entries: The same by account; less than `spent` where an earlier version booked without.
     """
 
     day: str
     spent: int = 0
     told: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    def plus(self, account: Account, usage: Usage, amount: int) -> DayBook:
+        """Return the book with one more call or action."""
+        at = next((at for at, entry in enumerate(self.entries) if entry.account == account), len(self.entries))
+        entry = self.entries[at] if at < len(self.entries) else Entry(account=account)
+        entries = (*self.entries[:at], entry.plus(usage, amount), *self.entries[at + 1 :])
+        return evolve(self, spent=self.spent + amount, entries=entries)
 
 
 @frozen(kw_only=True)
@@ -54,12 +95,14 @@ class Hold:
         day: The date it will be booked on.
         amount: Millionths of a euro.
         owner: The process that makes the call or runs the action.
+        account: Where it will be booked.
     """
 
     call_id: UUID
     day: str
     amount: int
     owner: str
+    account: Account = field(factory=Account)
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -75,10 +118,13 @@ async def save_day(tx: LogTransaction, book: DayBook) -> None:
     await tx.put(_KIND, f"day:{book.day}", codec.dumps(book))
 
 
-async def spend(tx: LogTransaction, day: str, amount: int) -> DayBook:
-    """Add `amount` to a date and return its book."""
-    book = await load_day(tx, day)
-    book = evolve(book, spent=book.spent + amount)
+async def spend(tx: LogTransaction, day: str, account: Account, usage: Usage, amount: int) -> DayBook:
+    """Add one call or action to a date and return its book.
+
+    Args:
+        amount: Millionths of a euro.
+    """
+    book = (await load_day(tx, day)).plus(account, usage, amount)
     await save_day(tx, book)
     return book
 

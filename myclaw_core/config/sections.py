@@ -110,10 +110,12 @@ PRICE_SCHEMA = {
 
 @frozen(kw_only=True)
 class BudgetSection:
-    """What may be spent on models in a day; the day turns at local midnight."""
+    """What may be spent in a day; the day turns at local midnight."""
 
     soft_eur: float = _key(2.0, N_("EUR a day beyond which spending needs a yes."), minimum=0)
     hard_eur: float = _key(5.0, N_("EUR a day that are never passed; not below `soft_eur`."), minimum=0)
+    heartbeat_eur: float = _key(0.25, N_("EUR a day that heartbeats never pass, within the caps."), minimum=0)
+    nightly_eur: float = _key(0.5, N_("EUR a day that nightly work never passes, within the caps."), minimum=0)
     # About the reference rate of the European Central Bank in autumn 2025; set the present one.
     usd_per_eur: float = _key(1.16, N_("USD for one EUR, to book prices in USD."), minimum=0.01, maximum=100)
     prices: Mapping[str, Price] = Factory(dict)

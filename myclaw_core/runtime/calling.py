@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from myclaw_core.budget.ledger import BudgetRefusedError, Reservation, SoftCapReached
+from myclaw_core.budget.purposes import tier_of
 from myclaw_core.budget.types import PriceUnknownError
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
@@ -39,16 +40,23 @@ class TurnEndedError(Exception):
 
 
 class ModelCaller:
-    """Calls the model for one turn.
+    """Calls models for one purpose of one turn; the policy says which they may be.
+
+    Args:
+        purpose: Why they are called.
 
     Attributes:
         calls: Calls made so far.
         waited_s: Seconds spent waiting for the person's word on the soft cap.
     """
 
-    def __init__(self, services: Services, turn: Turn, recorder: TraceRecorder, channel: Channel) -> None:
+    def __init__(
+        self, services: Services, turn: Turn, recorder: TraceRecorder, channel: Channel, purpose: str = "answer"
+    ) -> None:
         self._services = services
-        self._lineup = Lineup(services.models)
+        self._purpose = purpose
+        self._tier = tier_of(purpose)
+        self._lineup = Lineup(services.models_of(self._tier))
         self._turn = turn
         self._recorder = recorder
         self._channel = channel
@@ -145,8 +153,8 @@ class ModelCaller:
             id=reservation.call_id,
             provider=provider.name,
             model=request.model,
-            purpose="answer",
-            tier="frontier",
+            purpose=self._purpose,
+            tier=self._tier,
             usage=Usage(),
             cost_usd=0.0,
             cost_eur=0.0,
@@ -178,7 +186,9 @@ class ModelCaller:
                 call_id=self._services.clock.new_id(),
                 model=request.model,
                 free=provider.free,
-                purpose="answer",
+                purpose=self._purpose,
+                activity=self._turn.activity,
+                level=self._turn.autonomy,
                 input_tokens_bound=_token_bound(request),
                 max_output_tokens=request.max_output_tokens,
                 past_soft_ok=self._past_soft_ok,

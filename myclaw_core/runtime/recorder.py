@@ -70,6 +70,7 @@ def new_trace(turn: Turn, plugins: Sequence[PluginVersion], config_digest: str) 
         plugins=list(plugins),
         config_digest=config_digest,
         parent_trace_id=turn.parent_trace_id,
+        activity=turn.activity,
         dry_run=turn.dry_run,
     )
 
@@ -202,7 +203,8 @@ class TraceRecorder:
                 await self._gateway.consume(tx, step.approval_id, step.args_digest)
             await self._rates.count(tx, self.trace.sender, _side_effect_classes(step), self._clock.now())
             if hold_id is not None:
-                await self._ledger.hold(tx, hold_id, est_cost_eur)
+                trace = self.trace
+                await self._ledger.hold(tx, hold_id, est_cost_eur, activity=trace.activity, level=trace.autonomy)
             if undo is not None:
                 await tx.put(UNDO_KIND, undo_key(self.trace.id, step.index), codec.dumps(undo))
             await tx.append(

@@ -8,10 +8,13 @@ from attrs import frozen
 
 from myclaw_core.approval.gateway import Gateway
 from myclaw_core.budget.ledger import Ledger
+from myclaw_core.budget.purposes import Tier
 from myclaw_core.clock import Clock
 from myclaw_core.config import Config
 from myclaw_core.config.guard import ConfigGuard
+from myclaw_core.errors import UnavailableError
 from myclaw_core.events.log import EventLog
+from myclaw_core.messages import N_
 from myclaw_core.net.access import PinnedNetwork
 from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.grants import RunGrants
@@ -40,6 +43,7 @@ class Services:
         tools: Registry by name.
         provider: Reaches the model of `[agent]`; `None` where no plugin offers it.
         failover: The models to ask where that one cannot be had.
+        local: The models of the tier `local-fast`.
         forbidden: Whether a real path may never be touched.
         shells: Runs judged commands in the sandbox.
         network: Makes the network access of one call from its judged effects.
@@ -69,13 +73,25 @@ class Services:
     plugins: Sequence[PluginVersion]
     shells: Shells
     failover: tuple[ModelChoice, ...] = ()
+    local: tuple[ModelChoice, ...] = ()
 
     @property
     def models(self) -> tuple[ModelChoice, ...]:
-        """Return every model that turns may ask, in their order."""
+        """Return every model that may answer, in their order."""
         if self.provider is None:
             return self.failover
         return (ModelChoice(provider=self.provider, model=self.config.agent.model), *self.failover)
+
+    def models_of(self, tier: Tier) -> tuple[ModelChoice, ...]:
+        """Return the models of a tier, in the order in which they may be asked.
+
+        Raises:
+            UnavailableError: It has none. What belongs on this machine is then left undone, never sent to a paid model.
+        """
+        models = self.models if tier == "frontier" else self.local
+        if not models:
+            raise UnavailableError(N_("no model is set for the tier {tier}; what needs one is left undone", tier=tier))
+        return models
 
     def recorder(self, trace: ExecutionTrace) -> TraceRecorder:
         """Return what books one new trace."""

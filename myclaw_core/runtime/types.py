@@ -10,6 +10,8 @@ from uuid import UUID
 from attrs import define, field, frozen
 
 from myclaw_core.approval.types import Approval
+from myclaw_core.budget.account import Activity
+from myclaw_core.budget.purposes import Tier
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.messages import N_
 from myclaw_core.policy.types import PolicyDecision
@@ -138,8 +140,7 @@ class ModelCall:
     """One call to a model, as the ledger booked it.
 
     Attributes:
-        purpose: Why it was made (`answer`, later `synthesis`, `judge` …); the policy maps it to a tier.
-        tier: `frontier` or `local-fast`.
+        purpose: Why it was made; the policy maps it to a tier.
         cost_eur: What was booked.
         cost_usd: The same in the price table's currency.
         stop_reason: How it ended; empty for a call that failed.
@@ -150,7 +151,7 @@ class ModelCall:
     provider: str
     model: str
     purpose: str
-    tier: Literal["local-fast", "frontier"]
+    tier: Tier
     usage: Usage
     cost_usd: float
     cost_eur: float
@@ -214,6 +215,7 @@ class ExecutionTrace:
     It grows while the turn runs and never changes once `closed_at` is set.
 
     Attributes:
+        activity: What sort of work it was; heartbeats and nightly work have ceilings of their own.
         dry_run: Whether nothing but reading was executed.
         unverified: Whether the answer says that something was done and no step did anything.
     """
@@ -233,6 +235,7 @@ class ExecutionTrace:
     plugins: list[PluginVersion] = field(factory=list)
     config_digest: str = ""
     parent_trace_id: UUID | None = None
+    activity: Activity = "turn"
     cost_tokens: int = 0
     cost_usd: float = 0.0
     wall_time_ms: int = 0
@@ -261,6 +264,8 @@ class Turn:
         yes_to: Effect classes granted for this turn.
         dry_run: Whether everything but reading is judged and not executed.
         parent_trace_id: Set for an undo or a replay.
+        activity: What sort of work it is.
+        level_stands: Whether `autonomy` is the person's standing level, which may fall while the turn runs.
     """
 
     id: UUID
@@ -276,6 +281,8 @@ class Turn:
     yes_to: tuple[str, ...] = ()
     dry_run: bool = False
     parent_trace_id: UUID | None = None
+    activity: Activity = "turn"
+    level_stands: bool = False
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
