@@ -137,13 +137,19 @@ class Shells:
             mode=call.mode,
             roots=roots,
             write_root=root,
-            hidden=self.enclosure.hidden((*roots, root) if root else roots),
+            hidden=self._hidden(roots, root),
             fixed=self.enclosure.fixed(root, autoruns) if root else (),
             cwd=_start_in(cwd, [root] if root else roots),
             timeout_s=timeout_s,
             output_limit_bytes=OUTPUT_LIMIT_BYTES,
         )
         return job, autoruns
+
+    def _hidden(self, roots: Sequence[str], root: str) -> Sequence[str]:
+        """Return what is not seen; another disk inside the folder that may change is neither kept nor changed."""
+        if not root:
+            return self.enclosure.hidden(roots)
+        return tuple(dict.fromkeys((*self.enclosure.hidden((*roots, root)), *self.enclosure.hidden((root,)))))
 
 
 @contextmanager

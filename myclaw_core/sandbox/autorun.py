@@ -22,7 +22,7 @@ from myclaw_core.sandbox.gitconfig import MAX_CONFIG_BYTES, runs_nothing
 
 __all__ = ["MAX_AUTORUNS", "SUFFIX", "Autoruns", "Seen", "SetAside", "find_autoruns", "set_aside"]
 
-MAX_AUTORUNS = 1000
+MAX_AUTORUNS = 500
 """Most places of one folder that can be kept from a command."""
 
 SUFFIX = ".set-aside"

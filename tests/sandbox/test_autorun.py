@@ -298,7 +298,7 @@ async def test_too_many_to_hold_are_told_before_anything_runs(run: Run, project:
         folder.mkdir(parents=True)
         (folder / ".envrc").touch()
 
-    with pytest.raises(ToolFailure, match="more than 1000 files that other programs run"):
+    with pytest.raises(ToolFailure, match="more than 500 files that other programs run"):
         await run("touch ran")
     assert not (project / "ran").exists()
 

@@ -8,10 +8,15 @@ from pathlib import Path
 import pytest
 
 from myclaw_core.errors import ToolFailure
+from myclaw_core.files.resolve import resolve_path
 from myclaw_core.paths import Home
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.own import OwnPlaces
+from myclaw_core.policy.shell import ShellCall
+from myclaw_core.runtime.shells import Shells
 from myclaw_core.sandbox.enclosure import Enclosure, mounts_beneath
+from myclaw_core.sandbox.sandbox import NoSandbox, ShellJob, ShellRun
+from myclaw_core.types.text import Text
 
 
 @pytest.fixture
@@ -102,6 +107,24 @@ def test_mounts_inside_a_folder_are_hidden_unless_they_are_open_themselves(user:
 
     assert made.hidden((str(user / "data"), other)) == (disk,)
     assert made.hidden((str(user / "data"), f"{disk}/root")) == (disk, other)
+
+
+async def test_a_disk_inside_the_folder_that_may_change_is_hidden_though_it_is_open_itself(user: Path) -> None:
+    """No snapshot holds it; the sandbox would bind it together with the folder around it."""
+    folder, disk = user / "data", user / "data" / "disk"
+    disk.mkdir(parents=True)
+    jobs: list[ShellJob] = []
+
+    class Recording(NoSandbox):
+        async def run(self, job: ShellJob) -> ShellRun:
+            jobs.append(job)
+            return ShellRun(outcome="ok", exit_code=0, stdout="", stderr="", wall_ms=0)
+
+    shells = Shells(Recording(Text("none")), enclosure(user, mounts=(str(disk),)))
+    root = resolve_path(str(folder), "/")
+    await shells.run(ShellCall(command="x", mode="write", roots=(str(folder), str(disk)), root=root), str(folder), 1.0)
+
+    assert jobs[0].hidden == (str(disk),)
 
 
 def test_inside_an_open_folder_on_a_hidden_mount_its_own_places_are_hidden_too(user: Path) -> None:

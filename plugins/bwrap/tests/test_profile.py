@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from myclaw_core.errors import ToolFailure
+
 MODES = ("read", "write", "net")
 CLOSED_MODES = ("read", "write")
 INTERPRETER = os.path.realpath(sys.executable)
@@ -331,3 +333,13 @@ async def test_a_link_that_leads_out_leads_nowhere(run, root: Path) -> None:
 
     assert "secret" not in ran.stdout
     assert secret.read_text() == "secret\n"
+
+
+async def test_more_places_than_the_sandbox_can_hold_are_refused(run, root: Path) -> None:
+    folders = [root / str(number) for number in range(3000)]
+    for folder in folders:
+        folder.mkdir()
+
+    with pytest.raises(ToolFailure, match="more places that a command must not change"):
+        await run("touch ran", "write", fixed=tuple(map(str, folders)))
+    assert not (root / "ran").exists()

@@ -11,11 +11,15 @@ from pathlib import Path
 
 from attrs import frozen
 
-from myclaw_core.files.resolve import is_beneath
+from myclaw_core.errors import ToolFailure
+from myclaw_core.files.resolve import display_path, is_beneath
+from myclaw_core.messages import N_
 from myclaw_core.sandbox.sandbox import ShellJob
 
 __all__ = ["Descriptors", "System", "environment_of", "scratch_of", "shell_arguments"]
 
+_MAX_OPTIONS = 8900
+"""Bubblewrap takes 9000, with the command."""
 _SCRATCH_BYTES = 256 << 20
 _SHARED_MEMORY_BYTES = 64 << 20
 _ROOT_BYTES = 1 << 20
@@ -100,8 +104,12 @@ def environment_of(job: ShellJob, system: System) -> dict[str, str]:
 
 
 def shell_arguments(job: ShellJob, system: System, descriptors: Descriptors) -> list[str]:
-    """Return the options of bubblewrap, without its own name and without the command."""
-    return [
+    """Return the options of bubblewrap, without its own name and without the command.
+
+    Raises:
+        ToolFailure: They are more than it takes.
+    """
+    options = [
         *_isolation(job, system),
         *_system(job, system, descriptors),
         *_scratch(job),
@@ -111,6 +119,15 @@ def shell_arguments(job: ShellJob, system: System, descriptors: Descriptors) -> 
         *("--seccomp", str(descriptors.seccomp), "--json-status-fd", str(descriptors.status)),
         *(() if descriptors.go is None else ("--block-fd", str(descriptors.go))),
     ]
+    if len(options) > _MAX_OPTIONS:
+        raise ToolFailure(
+            N_(
+                "{root} holds more places that a command must not change than the sandbox can hold; open a folder "
+                "inside it with --root",
+                root=display_path(job.write_root or job.cwd),
+            )
+        )
+    return options
 
 
 def _isolation(job: ShellJob, system: System) -> Iterator[str]:
