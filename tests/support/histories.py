@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from attrs import evolve, field, frozen
 from household import CALLS, KnownCall
@@ -12,6 +13,7 @@ from oracle import WORKSPACE, Rights, Settings
 __all__ = ["Event", "History", "Never", "Spend", "Turn", "Undo", "Wait", "draw", "shortened"]
 
 _SECONDS = (1, 20, 59, 61, 599, 601, 3_600, 30_000, 86_400, 90_000, 3 * 86_400, 12 * 86_400, 40 * 86_400, 95 * 86_400)
+_PRACTISED = [at for at, known in enumerate(CALLS) if any(fact.undo != "never" for fact in known.meaning.facts)]
 _BACK_SECONDS = (-1, -70, -3_600, -86_400, -9 * 86_400)
 
 
@@ -90,9 +92,9 @@ class History:
 def draw(seed: int) -> History:
     """Return the history of a seed: a household with a few habits, and now and then something else."""
     dice = random.Random(seed)
-    habits = dice.choices(range(len(CALLS)), k=dice.choice((1, 2, 3)))
+    habits = _habits(dice)
     events: list[Event] = []
-    for _ in range(dice.randint(4, 14)):
+    for _ in range(dice.randint(3, 11)):
         events.extend(_some(dice, habits))
     return History(settings=_settings(dice), events=events)
 
@@ -124,6 +126,13 @@ def _without(events: Sequence[Event], at: int) -> tuple[Event, ...]:
     return (*events[:at], *events[at + 1 :])
 
 
+def _habits(dice: random.Random) -> list[int]:
+    """Return calls that are made again and again, mostly of one tool: what it earned here may count there."""
+    first = dice.choice(_PRACTISED)
+    alike = [at for at in _PRACTISED if CALLS[at].tool == CALLS[first].tool]
+    return [first, *(dice.choice(alike if dice.random() < 0.7 else _PRACTISED) for _ in range(dice.choice((0, 1, 2))))]
+
+
 def _some(dice: random.Random, habits: Sequence[int]) -> list[Event]:
     kind = dice.random()
     if kind < 0.50:
@@ -146,7 +155,7 @@ def _practice(dice: random.Random, habits: Sequence[int]) -> list[Event]:
     rights = Rights(sender="cli:me", level="supervised")
     turn = Turn(rights=rights, calls=(Asked(known=dice.choice(habits)),), paid=dice.random() < 0.1)
     pause = Wait(seconds=dice.choice((3_600, 50_000, 86_400, 3 * 86_400)))
-    return [turn, pause] * dice.choice((2, 3, 4, 6, 16))
+    return [turn, pause] * dice.choice((2, 3, 4, 5, 6, 16))
 
 
 def _turn(dice: random.Random, habits: Sequence[int]) -> Turn:
@@ -180,25 +189,34 @@ def _rights(dice: random.Random, calls: Sequence[Asked]) -> Rights:
 
 
 def _settings(dice: random.Random) -> Settings:
-    roots = [root for root in ("~/docs", "~/other", "~/docs/.git", "~") if dice.random() < (0.7, 0.3, 0.2, 0.2)[0]]
+    roots = [
+        root
+        for root, often in (("~/docs", 0.8), ("~/other", 0.4), ("~/docs/.git", 0.2), ("~", 0.2))
+        if dice.random() < often
+    ]
     return Settings(
         roots=(WORKSPACE, *roots),
         closed_paths=("~/docs/tax",) if dice.random() < 0.5 else (),
         closed_hosts=("example.net",) if dice.random() < 0.3 else (),
         open_hosts=("192.168.1.5", "169.254.169.254") if dice.random() < 0.3 else (),
-        limits=dice.choice(((120, 5_000, 240, 20_000),) * 3 + ((2, 9, 9, 99), (9, 4, 99, 99), (9, 99, 3, 8), (0, 9, 9, 9))),
+        limits=dice.choice(
+            ((120, 5_000, 240, 20_000),) * 3 + ((2, 9, 9, 99), (9, 4, 99, 99), (9, 99, 3, 8), (0, 9, 9, 9))
+        ),
         soft_cents=dice.choice((200, 40, 0)),
         hard_cents=dice.choice((500, 200)),
-        gates=_few(dice, {"fs_write": "approve_required", "get": "deny", "note": "approve_required", "copy": "deny"}),
+        gates=_few(
+            dice, 0.1, {"fs_write": "approve_required", "get": "deny", "note": "approve_required", "copy": "deny"}
+        ),
         thresholds=_few(
             dice,
-            {"fs_write": (0.8, 4, "full"), "fs_delete": (0.1, 1, "full"), "network_out": (0.65, 5, "supervised")},
+            0.25,
+            {"fs_write": (0.8, 4, "supervised"), "fs_delete": (0.1, 1, "supervised"), "network_out": (0.7, 6, "full")},
         ),
     )
 
 
-def _few(dice: random.Random, choice: dict[str, object]) -> dict[str, object]:
-    return {key: value for key, value in choice.items() if dice.random() < 0.08}
+def _few(dice: random.Random, share: float, choice: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in choice.items() if dice.random() < share}
 
 
 def _sender(dice: random.Random) -> str:

@@ -1,4 +1,4 @@
-"""A home with real folders and files, and a list of tool calls of which it is known by construction what they would do."""
+"""A home with real folders and files, and a list of tool calls of which it is known what they would do."""
 
 from __future__ import annotations
 
@@ -153,6 +153,8 @@ CALLS: Sequence[KnownCall] = (
     # names no folder speaks for, and links
     _known("fs_read", {"path": "~/docs/.git/config"}, _read("~/docs/.git/config")),
     _known("fs_write", {"path": "~/docs/.git/hooks/pre-push"}, _write("~/docs/.git/hooks/pre-push")),
+    _known("fs_write", {"path": "~/docs/.envrc"}, _write("~/docs/.envrc")),
+    _known("fs_delete", {"path": "~/docs/.git/config"}, _delete("~/docs/.git/config")),
     _known("fs_write", {"path": "~/docs/same.md"}, _write("~/docs/same.md", linked=True)),
     _known("fs_read", {"path": "~/docs/same.md"}, _read("~/docs/same.md", linked=True)),
     _known("fs_write", {"path": "~/docs/away/x.md"}, _write("~/other/x.md")),
@@ -170,7 +172,9 @@ CALLS: Sequence[KnownCall] = (
     _known("fs_scribble", {"path": "~/docs/backups/b.tar"}, _write("~/docs/backups/b.tar", undo="never")),
     _known("fs_write", {"path": "~/docs/backups/b.tar"}, _write("~/docs/backups/b.tar")),
     _known("fs_write", {"path": "/dev/sda"}, _write("/dev/sda")),
-    _known("post", {"url": "https://example.org/x", "body": _SECRET}, _request("network_out", "example.org"), secret=True),
+    _known(
+        "post", {"url": "https://example.org/x", "body": _SECRET}, _request("network_out", "example.org"), secret=True
+    ),
     _known("send", {"to": "telegram:42", "text": _SECRET}, _named("outbound_message", "telegram:42"), secret=True),
     _known("remember", {"key": "diet", "text": _SECRET}, _named("memory_write", "diet", undo="record"), secret=True),
     _known("fs_write", {"path": "neurons/sorter/body.py"}, _write(f"{_W}/neurons/sorter/body.py")),
@@ -214,9 +218,12 @@ CALLS: Sequence[KnownCall] = (
 )
 
 
+_HOSTS = frozenset(fact.host for known in CALLS for fact in known.meaning.facts if fact.host)
+
+
 def spelled(name: str) -> str:
     """Return how a user types what a fact is named by."""
-    if name in {fact.host for known in CALLS for fact in known.meaning.facts if fact.host}:
+    if name in _HOSTS:
         return f"https://{name}/"
     return f"'{name}'" if name.isalnum() else name
 
@@ -235,7 +242,14 @@ class Household:
             (user / name).mkdir(parents=True)
         self.home.create()
         (self.home.workspace / "notes").mkdir()
-        for name in ("docs/plan.md", "docs/old.txt", "docs/.git/config", "other/letter.txt", "other/twin.md", "docs/backups/b.tar"):
+        for name in (
+            "docs/plan.md",
+            "docs/old.txt",
+            "docs/.git/config",
+            "other/letter.txt",
+            "other/twin.md",
+            "docs/backups/b.tar",
+        ):
             (user / name).write_text("x")
         (user / "docs/same.md").hardlink_to(user / "other/twin.md")
         (user / "docs/away").symlink_to(user / "other")

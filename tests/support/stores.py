@@ -12,7 +12,6 @@ from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.happenings import Happening, Sample, Undo
-from myclaw_core.trust.promotion import TrustRecord
 from myclaw_core.trust.replay import continues, fold
 from myclaw_core.trust.signals import subjects_of
 from myclaw_core.trust.state import SubjectState, SubjectView
@@ -31,7 +30,7 @@ class Stores(Protocol):
     """What the engine reads and what moves it."""
 
     log: Any
-    trust: TrustRecord
+    trust: Any
 
     async def closed(self, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:
         """Let trust take in a closed trace."""
