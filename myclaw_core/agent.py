@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from myclaw_core.clock import Clock, SystemClock
 from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
 from myclaw_core.config.load import nearest
 from myclaw_core.dispatch import Dispatcher
+from myclaw_core.door import standing_roots
 from myclaw_core.errors import ConfigError, MyclawError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.export import AuditExport
@@ -129,8 +129,7 @@ class Agent:
     @property
     def standing_roots(self) -> tuple[str, ...]:
         """Return the folders that are open in every run: the workspace and `[policy] roots`."""
-        configured = (os.path.realpath(Path(root).expanduser()) for root in self.services.config.policy.roots)
-        return tuple(dict.fromkeys((os.path.realpath(self.home.workspace), *configured)))
+        return standing_roots(self.home, self.services.config)
 
     def require_model(self) -> None:
         """Check that every provider that is named is there, and that a model can be called.
