@@ -57,8 +57,8 @@ class SetAside:
     """What became of such files that a command made.
 
     Attributes:
-        moved: Real paths where they were; each has another name beside it now.
-        stuck: Real paths of those that could not be moved.
+        moved: Real paths where they were; each has another name beside it now. One that is too long is cut.
+        stuck: The same of those that could not be moved.
     """
 
     moved: list[str] = field(factory=list)
@@ -81,6 +81,14 @@ def find_autoruns(root: str, hidden: Collection[str]) -> Autoruns:
     found: dict[str, Seen] = {}
     shown = display_path(root)
     for folder, names, _inside in _armed(root, hidden):
+        if folder.names is None and folder.status.st_uid == os.geteuid():
+            raise ToolFailure(
+                N_(
+                    "{path} is shut to you, so what is in it cannot be kept from a command; open it with 'chmod u+rwx' "
+                    "first",
+                    path=display_path(_place(root, folder)),
+                )
+            )
         if names and folder.too_deep:
             raise ToolFailure(
                 N_("{root} holds {name} in folders too deep to keep it from a command", root=shown, name=names[0])
@@ -118,7 +126,7 @@ def set_aside(root: str, hidden: Collection[str], known: Autoruns) -> SetAside:
             if (was is None and inside) or (was is not None and _is_as_before(was, _seen(root, folder, name))):
                 continue
             if was is not None or not _is_harmless(folder, name):
-                (done.moved if _rename(folder, name) else done.stuck).append(f"{root}/{folder.below(name)}")
+                (done.moved if _rename(folder, name) else done.stuck).append(f"{_place(root, folder)}/{name}")
     return done
 
 
@@ -163,8 +171,18 @@ def _has_names(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_nlink > 1
 
 
+def _place(root: str, folder: Folder) -> str:
+    """Return the path of a folder, cut where no path is that long: there may be many such folders."""
+    if not folder.parts:
+        return root
+    return f"{root}/…" if folder.too_deep else f"{root}/{folder.path}"
+
+
 def _seen(root: str, folder: Folder, name: str) -> Seen:
-    status = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
+    try:
+        status = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
+    except FileNotFoundError:
+        return Seen()
     if stat.S_ISLNK(status.st_mode):
         real = os.path.realpath(f"{root}/{folder.below(name)}")
         there = os.path.lexists(real)

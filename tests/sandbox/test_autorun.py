@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import stat
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -310,3 +312,40 @@ def test_what_lies_too_deep_to_hold_is_told_before_anything_runs(run: Run, proje
         asyncio.run(run("touch ran"))
     assert not (project / "ran").exists()
     remove_deep(project)
+
+
+@pytest.fixture
+def ordinary_project() -> Iterator[Path]:
+    """A folder of somebody whom modes keep out; root would be let in everywhere."""
+    with TemporaryDirectory(dir="/tmp") as base:
+        os.chown(base, 65534, 65534)
+        os.seteuid(65534)
+        try:
+            (Path(base, "project") / "sub").mkdir(parents=True)
+            yield Path(base, "project")
+        finally:
+            os.seteuid(0)
+
+
+@pytest.mark.parametrize("mode", [0o311, 0o555, 0o000])
+def test_no_mode_of_a_folder_hides_anything(ordinary_project: Path, shells: Shells, mode: int) -> None:
+    """Whoever may enter and not list still finds a `.git` there by its name."""
+    sub = ordinary_project / "sub"
+    (sub / ".git" / "objects").mkdir(parents=True)
+    (sub / ".git" / "HEAD").touch()
+    (sub / ".git" / "config").write_text("[core] fsmonitor = x")
+    (sub / ".git").chmod(mode)
+    sub.chmod(mode)
+    done = shells.enclosure.set_aside(str(ordinary_project), {})
+
+    assert done.moved == [f"{sub}/.git/config"]
+    assert stat.S_IMODE(sub.stat().st_mode) == mode
+    sub.chmod(0o700)
+    assert stat.S_IMODE((sub / ".git").stat().st_mode) == mode
+
+
+def test_a_folder_that_is_shut_is_told_before_anything_runs(ordinary_project: Path, shells: Shells) -> None:
+    (ordinary_project / "sub").chmod(0)
+
+    with pytest.raises(ToolFailure, match=r"sub is shut to you"):
+        shells.enclosure.autoruns(str(ordinary_project))
