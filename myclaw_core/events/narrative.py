@@ -14,6 +14,7 @@ from myclaw_core.events.types import (
     ApprovalAsked,
     ConfigChanged,
     Event,
+    LevelChanged,
     ModelCalled,
     PluginConsent,
     PluginFault,
@@ -215,6 +216,17 @@ def _plugin_consent(event: PluginConsent) -> list[str]:
 def _config_changed(event: ConfigChanged) -> list[str]:
     before, after = event.before or _("default"), event.after or _("default")
     return [_("{key}: {before} became {after}, by {who}", key=event.key, before=before, after=after, who=event.sender)]
+
+
+@_lines.register
+def _level_changed(event: LevelChanged) -> list[str]:
+    if event.until is None:
+        return [_("level {level} again, by {who}", level=event.level, who=event.sender)]
+    until = f"{event.until:%Y-%m-%d %H:%M}"
+    line = _("level {level} until {until}, by {who}", level=event.level, until=until, who=event.sender)
+    if event.estimate_eur is None:
+        return [line]
+    return [line, _("estimate: {eur} €", eur=f"{event.estimate_eur:.2f}")]
 
 
 def _json(args: Mapping[str, Any]) -> str:

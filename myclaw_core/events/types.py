@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from attrs import field, frozen
 from myclaw_core.approval.types import Approval, ApprovalRequest
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, ModelCall, PluginVersion, Turn
 from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.effect import Autonomy
 from myclaw_core.types.text import Text
 from myclaw_core.undo.types import UndoRecord
 
@@ -19,6 +21,7 @@ __all__ = [
     "ApprovalAsked",
     "ConfigChanged",
     "Event",
+    "LevelChanged",
     "ModelCalled",
     "PluginConsent",
     "PluginFault",
@@ -187,6 +190,24 @@ class ConfigChanged:
 
 
 @frozen(kw_only=True)
+class LevelChanged:
+    """The person set the autonomy level of their sessions for a time, or ended that.
+
+    Attributes:
+        level: What stands from now on.
+        until: When it ends by itself; `None` where the configured level stands again.
+        estimate_eur: The cost that was stated before; `None` where there was nothing to go by, or nothing to state.
+    """
+
+    sender: str
+    level: Autonomy
+    until: datetime | None = None
+    estimate_eur: float | None = None
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class UnknownEvent:
     """An event of a later minor version; kept as it is."""
 
@@ -208,5 +229,6 @@ Event = (
     | PluginFault
     | PluginConsent
     | ConfigChanged
+    | LevelChanged
     | UnknownEvent
 )

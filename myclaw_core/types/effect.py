@@ -20,6 +20,7 @@ __all__ = [
     "RiskBand",
     "Verdict",
     "autonomy_le",
+    "lower_level",
     "worst_effect",
 ]
 
@@ -98,3 +99,8 @@ def worst_effect(effects: tuple[Effect, ...]) -> Effect | None:
 def autonomy_le(level: Autonomy, cap: Autonomy) -> bool:
     """Return whether autonomy `level` is at most `cap` (seed 002 §4.3)."""
     return AUTONOMY_LEVELS.index(level) <= AUTONOMY_LEVELS.index(cap)
+
+
+def lower_level(one: Autonomy, other: Autonomy) -> Autonomy:
+    """Return the level that allows less."""
+    return one if autonomy_le(one, other) else other
