@@ -12,10 +12,24 @@ from attrs import field, frozen
 from myclaw_core.types.action import ApprovalRequestDraft
 from myclaw_core.types.text import Text
 
-__all__ = ["Approval", "ApprovalCard", "ApprovalNote", "ApprovalRequest", "ApprovalState", "Reply"]
+__all__ = [
+    "Approval",
+    "ApprovalCard",
+    "ApprovalNote",
+    "ApprovalRequest",
+    "ApprovalState",
+    "Grant",
+    "GrantEnding",
+    "Reach",
+    "Reply",
+]
 
 ApprovalNote = Literal["", "unattended", "no answer", "timeout", "turn ended", "restart"]
 ApprovalState = Literal["pending", "granted", "consumed", "denied", "expired", "revoked"]
+Reach = Literal["once", "10_min", "30_min", "3_times", "always", "never"]
+"""How far an answer goes: this once; similar ones for a time or a number of times, this one included; exactly this from
+now on; or, with a no, never again."""
+GrantEnding = Literal["over", "used up", "revoked", "paused"]
 
 
 @frozen(kw_only=True)
@@ -23,9 +37,10 @@ class ApprovalRequest:
     """A question, bound to its sender, its arguments and its expiry; only the gateway makes one.
 
     Attributes:
-        not_before: Answers before this moment are refused (reading pause).
+        not_before: Answers before this moment are refused (reading pause); a channel that shows it later waits longer.
         tutor: Whether it must be granted by typing the target's name.
-        batchable: Whether similar actions may be granted with it.
+        batchable: Whether it may be answered together with others, and similar actions be granted with it.
+        standing: Whether exactly this may be granted for good.
     """
 
     id: UUID
@@ -37,6 +52,7 @@ class ApprovalRequest:
     not_before: datetime
     tutor: bool = False
     batchable: bool = False
+    standing: bool = False
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -46,7 +62,8 @@ class Approval:
 
     Attributes:
         decided_by: The sender that answered, or `core` for expiry, restart and unattended runs.
-        scope: `once`, or `batch` when one answer covered several.
+        scope: `once` for the request that was answered, `batch` for one that the answer to another covered: that is no
+            evidence of approval.
         note: Why, where it was not a person's plain answer; empty where it was.
     """
 
@@ -82,8 +99,45 @@ class Reply:
     Attributes:
         granted: Yes or no; no answer at all is no.
         by: The sender that answered.
+        reach: How far the answer goes; `never` goes with a no, everything beyond `once` else with a yes.
+        also: Other requests that are shown and meant by the same yes (`all`).
+        typed: The target's name as the person typed or chose it, for a request that must be checked.
     """
 
     request_id: UUID
     granted: bool
     by: str
+    reach: Reach = "once"
+    also: tuple[UUID, ...] = ()
+    typed: str = ""
+
+
+@frozen(kw_only=True)
+class Grant:
+    """A yes that holds for later questions too: for similar actions, or for exactly one call.
+
+    Attributes:
+        number: What `/revoke N` calls it.
+        sender: Whose questions it answers.
+        effect_classes: What it covers.
+        call_digest: Digest of the one call it is for, with its effects and its folder; empty for similar actions.
+        summary: What was granted, for people.
+        until: When it ends; `None` where that is not a matter of time.
+        left: Actions it still covers; `None` where they are not counted down.
+        used: Actions that ran by it.
+        request_id: The request whose answer it is.
+    """
+
+    id: UUID
+    number: int
+    sender: str
+    actor: str
+    effect_classes: tuple[str, ...]
+    summary: Text
+    given_at: datetime
+    request_id: UUID
+    call_digest: str = ""
+    until: datetime | None = None
+    left: int | None = None
+    used: int = 0
+    unknown_fields: Mapping[str, Any] = field(factory=dict)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from attrs import field, frozen
 
-from myclaw_core.approval.types import Approval, ApprovalRequest
+from myclaw_core.approval.types import Approval, ApprovalRequest, Grant, GrantEnding
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, ModelCall, PluginVersion, Turn
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.effect import Autonomy
@@ -21,8 +21,11 @@ __all__ = [
     "ApprovalAsked",
     "ConfigChanged",
     "Event",
+    "GrantEnded",
+    "GrantGiven",
     "LevelChanged",
     "ModelCalled",
+    "NeverChanged",
     "PluginConsent",
     "PluginFault",
     "StepDecided",
@@ -85,13 +88,55 @@ class ApprovalAnswered:
 
 
 @frozen(kw_only=True)
+class GrantGiven:
+    """An answer holds for later questions too."""
+
+    trace_id: UUID
+    grant: Grant
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class GrantEnded:
+    """A grant covers nothing any more."""
+
+    grant_id: UUID
+    number: int
+    ending: GrantEnding
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class NeverChanged:
+    """A sender put something on their never-list, or took it off.
+
+    Attributes:
+        at: When the entry was made.
+    """
+
+    sender: str
+    actor: str
+    effect_class: str
+    at: datetime
+    change: Literal["added", "removed"]
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class StepIntended:
-    """A step is about to run: the approval is consumed and the undo record is written."""
+    """A step is about to run: what allows it is used up and the undo record is written.
+
+    Attributes:
+        grant_ids: Grants that answered its questions.
+    """
 
     trace_id: UUID
     step_index: int
     approval_id: UUID | None = None
     undo: UndoRecord | None = None
+    grant_ids: tuple[UUID, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -222,6 +267,9 @@ Event = (
     | StepDecided
     | ApprovalAsked
     | ApprovalAnswered
+    | GrantGiven
+    | GrantEnded
+    | NeverChanged
     | StepIntended
     | StepEnded
     | TraceClosed

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
+from uuid import UUID
 
 from attrs import evolve, frozen
 
@@ -27,6 +28,7 @@ from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 
 __all__ = [
+    "TAINT_KINDS",
     "Case",
     "Opinion",
     "check_autonomy",
@@ -40,7 +42,7 @@ __all__ = [
     "check_trust",
 ]
 
-_TAINT_KINDS = frozenset({"network_out", "outbound_message", "cost_spend"})
+TAINT_KINDS = frozenset({"network_out", "outbound_message", "cost_spend"})
 _NETWORK_KINDS = frozenset({"network_out", "network_in"})
 
 
@@ -65,7 +67,7 @@ class Case:
 
     def is_tainted_outbound(self, index: int) -> bool:
         """Return whether an effect sends out or spends, was planned from outside text, and was not named."""
-        return self.action.tainted and self.items[index].effect.kind in _TAINT_KINDS and not self.named[index]
+        return self.action.tainted and self.items[index].effect.kind in TAINT_KINDS and not self.named[index]
 
 
 @frozen
@@ -74,6 +76,7 @@ class Opinion:
 
     Attributes:
         index: The effect it speaks about; `None` for the whole action.
+        grant_id: The grant that it rests on, where its use is counted.
     """
 
     verdict: Literal["pass", "allow", "approve_required", "deny"]
@@ -82,6 +85,7 @@ class Opinion:
     index: int | None = None
     violation: ViolationReport | None = None
     answer: PromotionAnswer | None = None
+    grant_id: UUID | None = None
 
 
 _LAWFUL = Opinion("pass", N_("no law is broken"), "constitution")
@@ -171,11 +175,11 @@ def check_grants(case: Case, asked: Sequence[int], grants: Grants) -> Sequence[O
     opinions = []
     for index in asked:
         effect = case.items[index].effect
-        if case.action.tainted and effect.kind in _TAINT_KINDS:
+        if case.action.tainted and effect.kind in TAINT_KINDS:
             continue
-        reason = grants(case.action, effect)
-        if reason is not None:
-            opinions.append(Opinion("allow", reason, "grant", index))
+        granted = grants(case.action, effect, case.situation.cwd)
+        if granted is not None:
+            opinions.append(Opinion("allow", granted.reason, "grant", index, grant_id=granted.grant_id))
     return opinions
 
 

@@ -1,4 +1,4 @@
-"""What the person granted for one run with `--yes-to CLASS`: it answers questions and lifts no denial."""
+"""What the person granted beforehand answers questions and lifts no denial; here that for one run, `--yes-to CLASS`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from uuid import UUID
 
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
+from myclaw_core.policy.checks import TAINT_KINDS
+from myclaw_core.policy.ports import Granted, Grants
+from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import EFFECT_KINDS, Effect
-from myclaw_core.types.text import Text
 
-__all__ = ["RunGrants", "checked_class"]
+__all__ = ["RunGrants", "can_be_granted", "checked_class", "first_of"]
+
+_GRANTABLE = frozenset({"autonomy", "trust"})
+"""The checks whose questions a grant may answer."""
 
 
 class RunGrants:
@@ -30,14 +35,30 @@ class RunGrants:
         finally:
             del self._classes[trace_id]
 
-    def __call__(self, action: PlannedAction, effect: Effect) -> Text | None:
+    def __call__(self, action: PlannedAction, effect: Effect, cwd: str) -> Granted | None:
         """Return which grant covers an effect, or `None`; nothing irreversible is ever covered by a class."""
         if effect.reversibility == "irreversible":
             return None
         for granted in self._classes.get(action.trace_id, ()):
             if _covers(granted, effect.effect_class):
-                return N_("granted for this run with --yes-to {granted}", granted=granted)
+                return Granted(N_("granted for this run with --yes-to {granted}", granted=granted))
         return None
+
+
+def first_of(*sources: Grants) -> Grants:
+    """Return what asks each source in turn until one answers."""
+
+    def asked(action: PlannedAction, effect: Effect, cwd: str) -> Granted | None:
+        return next(filter(None, (source(action, effect, cwd) for source in sources)), None)
+
+    return asked
+
+
+def can_be_granted(decision: PolicyDecision) -> bool:
+    """Return whether a grant could answer a question like this one: not law.2, a finding, the budget or taint."""
+    if decision.verdict != "approve_required" or decision.via not in _GRANTABLE:
+        return False
+    return not (decision.action.tainted and any(effect.kind in TAINT_KINDS for effect in decision.effects))
 
 
 def checked_class(text: str) -> str:

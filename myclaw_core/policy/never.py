@@ -1,21 +1,30 @@
-"""What a sender has said shall never be done again (policy check 2)."""
+"""What a sender has said shall never be done again (policy check 2).
+
+The policy asks a copy in memory, which follows the events of this process; what counts are the shared records, looked at
+once more in the transaction of the intent, so that two processes have one list.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
 
 from attrs import field, frozen
 
 from myclaw_core import codec
-from myclaw_core.errors import CodecError, StoreError
+from myclaw_core.errors import CodecError, MyclawError, StoreError
+from myclaw_core.events.types import Event, NeverChanged
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
-__all__ = ["NEVER_KIND", "NeverList", "NeverRecord"]
+if TYPE_CHECKING:
+    from myclaw_core.events.log import LogTransaction
+
+__all__ = ["NEVER_KIND", "NeverList", "NeverRecord", "NeverRefusedError"]
 
 NEVER_KIND = "never"
 """Kind of the records that keep the lists."""
@@ -37,38 +46,103 @@ class NeverRecord:
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
+class NeverRefusedError(MyclawError):
+    """Raised when the sender has said never since an action was judged."""
+
+
 class NeverList:
-    """The never-lists of all senders, in memory; the runtime keeps its records."""
+    """The never-lists of all senders."""
 
     def __init__(self) -> None:
-        self._entries: set[tuple[str, str, str]] = set()
+        self._entries: dict[str, NeverRecord] = {}
 
     def load(self, records: Iterable[tuple[str, bytes]]) -> None:
-        """Take over stored records.
+        """Take over the stored records in place of what is in memory.
 
         Raises:
             StoreError: A record cannot be read; guessing would allow what was forbidden.
         """
-        for key, value in records:
-            try:
-                record = codec.loads(NeverRecord, value, N_("never-list record '{key}'", key=visible(key)))
-            except CodecError as error:
-                problem = N_("{problem}; restore the core database from a backup", problem=error.text)
-                raise StoreError(problem) from error
-            self._entries.add((record.sender, record.actor, record.effect_class))
+        self._entries = {key: _read(key, value) for key, value in records}
 
     def add(self, sender: str, actor: str, effect_class: str, at: datetime) -> tuple[str, bytes]:
-        """Add an entry and return the record (key, value) to store; see `NeverRecord`."""
-        self._entries.add((sender, actor, effect_class))
+        """Add an entry in memory and return the record (key, value) to store; see `NeverRecord`."""
         record = NeverRecord(sender=sender, actor=actor, effect_class=effect_class, at=at)
-        return json.dumps([sender, actor, effect_class], ensure_ascii=False), codec.dumps(record)
+        key = _key(sender, actor, effect_class)
+        self._entries[key] = record
+        return key, codec.dumps(record)
+
+    def on_event(self, event: Event) -> None:
+        """Follow what was committed in this process."""
+        if not isinstance(event, NeverChanged):
+            return
+        if event.change == "added":
+            self.add(event.sender, event.actor, event.effect_class, event.at)
+        else:
+            self._entries.pop(_key(event.sender, event.actor, event.effect_class), None)
+
+    def entries(self, sender: str) -> list[NeverRecord]:
+        """Return what `sender` put on the list, oldest first."""
+        mine = (record for record in self._entries.values() if record.sender == sender)
+        return sorted(mine, key=lambda record: (record.at, record.actor, record.effect_class))
 
     def check(self, sender: str, actor: str, effect_class: str) -> Text | None:
         """Return why `sender` does not want this done, or `None`."""
         if not self._entries:
             return None
-        kind = effect_class.partition(":")[0] + ":*"
-        for known in (effect_class, kind):
-            if (sender, actor, known) in self._entries:
-                return N_("you said never: {actor} doing {effect_class}", actor=actor, effect_class=known)
+        for known in _covering(effect_class):
+            if _key(sender, actor, known) in self._entries:
+                return _said(actor, known)
         return None
+
+    async def require(self, tx: LogTransaction, sender: str, actor: str, effect_classes: Sequence[str]) -> None:
+        """Look at the shared records once more, in the transaction of the intent.
+
+        Raises:
+            NeverRefusedError: The sender has said never meanwhile, maybe in another process; `tx` must be given up.
+        """
+        for effect_class in dict.fromkeys(effect_classes):
+            for known in _covering(effect_class):
+                if await tx.get(NEVER_KIND, _key(sender, actor, known)) is not None:
+                    raise NeverRefusedError(_said(actor, known))
+
+    async def put(self, tx: LogTransaction, record: NeverRecord, trace_id: UUID | None) -> None:
+        """Put an entry on the list, with its event; memory follows once `tx` is committed."""
+        await tx.put(NEVER_KIND, _key(record.sender, record.actor, record.effect_class), codec.dumps(record))
+        await tx.append(_changed(record, "added", trace_id))
+
+    async def remove(self, tx: LogTransaction, record: NeverRecord, trace_id: UUID | None) -> None:
+        """Take an entry off the list, with its event; the person must have agreed."""
+        await tx.delete(NEVER_KIND, _key(record.sender, record.actor, record.effect_class))
+        await tx.append(_changed(record, "removed", trace_id))
+
+
+def _covering(effect_class: str) -> Iterator[str]:
+    """Yield the entries that would speak for a class."""
+    yield effect_class
+    yield effect_class.partition(":")[0] + ":*"
+
+
+def _key(sender: str, actor: str, effect_class: str) -> str:
+    return json.dumps([sender, actor, effect_class], ensure_ascii=False)
+
+
+def _said(actor: str, effect_class: str) -> Text:
+    return N_("you said never: {actor} doing {effect_class}", actor=actor, effect_class=effect_class)
+
+
+def _changed(record: NeverRecord, change: Literal["added", "removed"], trace_id: UUID | None) -> NeverChanged:
+    return NeverChanged(
+        sender=record.sender,
+        actor=record.actor,
+        effect_class=record.effect_class,
+        at=record.at,
+        change=change,
+        trace_id=trace_id,
+    )
+
+
+def _read(key: str, value: bytes) -> NeverRecord:
+    try:
+        return codec.loads(NeverRecord, value, N_("never-list record '{key}'", key=visible(key)))
+    except CodecError as error:
+        raise StoreError(N_("{problem}; restore the core database from a backup", problem=error.text)) from error

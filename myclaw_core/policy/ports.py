@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol
+from uuid import UUID
+
+from attrs import frozen
 
 from myclaw_core.policy.types import Evidence, Finding
 from myclaw_core.runtime.types import ExecutionTrace
@@ -15,6 +18,7 @@ from myclaw_core.types.text import Text
 __all__ = [
     "BudgetView",
     "Gates",
+    "Granted",
     "Grants",
     "PromotionAnswer",
     "PromotionCheck",
@@ -68,14 +72,28 @@ Recordable = Callable[[], Text | None]
 Redact = Callable[[Any], Any]
 """Returns a JSON value with its secrets masked."""
 
-Grants = Callable[[PlannedAction, Effect], Text | None]
-"""Returns which standing grant of the user answers the question about an effect, or `None`.
 
-For an irreversible effect it may only name a grant of this exact call (`args_digest`). The policy never asks about
-law.2, findings, the budget or a tainted outbound effect.
+@frozen
+class Granted:
+    """A grant of the user that answers the question about an effect.
+
+    Attributes:
+        grant_id: Set where its use is counted, in the transaction of the intent.
+    """
+
+    reason: Text
+    grant_id: UUID | None = None
+
+
+Grants = Callable[[PlannedAction, Effect, str], Granted | None]
+"""Returns which grant of the user answers the question about an effect, or `None`; memory only.
+
+The last argument is the absolute folder against which the call reads relative paths. For an irreversible effect it may
+only name a grant of this exact call. The policy never asks about law.2, findings, the budget or a tainted outbound
+effect.
 """
 
 
-def no_grants(action: PlannedAction, effect: Effect) -> Text | None:
+def no_grants(action: PlannedAction, effect: Effect, cwd: str) -> Granted | None:
     """Answer no question."""
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from attrs import define, field
 
@@ -128,7 +129,13 @@ class Tally:
             evidence=tuple(self.evidence),
             draft=self._draft(effect_class) if verdict == "approve_required" else None,
             violation=self.violation,
+            grant_ids=self._grant_ids(),
         )
+
+    def _grant_ids(self) -> tuple[UUID, ...]:
+        """Return the grants that answered a question, each once."""
+        found = (opinion.grant_id for opinion in self.answered.values())
+        return tuple(dict.fromkeys(grant_id for grant_id in found if grant_id is not None))
 
     def _draft(self, effect_class: str) -> ApprovalRequestDraft:
         action = self.action

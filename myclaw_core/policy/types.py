@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal
+from uuid import UUID
 
 from attrs import field, frozen
 
@@ -45,6 +46,7 @@ class Situation:
         typed_text: What the user typed this turn, without quoted, forwarded or fenced parts.
         tainted: Whether the prompt that proposed the call held text from outside.
         attended: Whether somebody is there to answer a question.
+        model: The model that proposed the call; empty if unknown.
     """
 
     roots: tuple[str, ...]
@@ -52,6 +54,7 @@ class Situation:
     typed_text: str = ""
     tainted: bool = False
     attended: bool = True
+    model: str = ""
 
 
 @frozen(kw_only=True)
@@ -113,6 +116,12 @@ class Evidence:
         parent_tool_success: The same for the parent.
         parent_constitution_clean: Likewise.
         estimator: Id of what turned the samples into these figures; empty where there were none.
+        revoked: Whether the person took the subject's trust away; it counts again once earned anew.
+        parent_revoked: The same for the parent.
+        held: Whether the person chose to be asked about the subject whatever it has earned.
+        parent_held: The same for the parent.
+        unasked: Samples of the subject that ran since the person was last asked.
+        tutor: Whether it is asked to be checked, although all conditions are met.
     """
 
     effect_class: str
@@ -137,6 +146,12 @@ class Evidence:
     parent_tool_success: float | None = None
     parent_constitution_clean: float | None = None
     estimator: str = ""
+    revoked: bool = False
+    parent_revoked: bool = False
+    held: bool = False
+    parent_held: bool = False
+    unasked: int = 0
+    tutor: bool = False
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -155,6 +170,7 @@ class PolicyDecision:
         evidence: Trust figures, one entry per side effect that reached the trust check.
         draft: Set exactly when the verdict is `approve_required`.
         violation: The law that was broken, if one was.
+        grant_ids: Grants of the user that answered its questions and count their uses.
     """
 
     verdict: Verdict
@@ -168,4 +184,10 @@ class PolicyDecision:
     evidence: tuple[Evidence, ...] = ()
     draft: ApprovalRequestDraft | None = None
     violation: ViolationReport | None = None
+    grant_ids: tuple[UUID, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def tutor(self) -> bool:
+        """Return whether it is asked only to be checked: the card shows no default and cannot be batched."""
+        return self.verdict == "approve_required" and any(evidence.tutor for evidence in self.evidence)

@@ -6,15 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from myclaw_core.approval.types import Approval, ApprovalCard, ApprovalRequest, ApprovalState, Reply
+    from myclaw_core.approval.types import Approval, ApprovalCard, ApprovalRequest, ApprovalState, Grant, Reach, Reply
     from myclaw_core.constitution.types import Law, ViolationReport
     from myclaw_core.events.types import (
         ApprovalAnswered,
         ApprovalAsked,
         ConfigChanged,
         Event,
+        GrantEnded,
+        GrantGiven,
         LevelChanged,
         ModelCalled,
+        NeverChanged,
         PluginConsent,
         PluginFault,
         StepDecided,
@@ -85,6 +88,9 @@ __all__ = [
     "Fact",
     "FactProposal",
     "Finding",
+    "Grant",
+    "GrantEnded",
+    "GrantGiven",
     "GraphEdge",
     "GraphNode",
     "InternalProposal",
@@ -96,6 +102,7 @@ __all__ = [
     "NeuronManifest",
     "NeuronSpec",
     "NeuronState",
+    "NeverChanged",
     "Outcome",
     "PathChange",
     "PathState",
@@ -104,6 +111,7 @@ __all__ = [
     "PluginFault",
     "PluginVersion",
     "PolicyDecision",
+    "Reach",
     "Reply",
     "RetrievalResult",
     "Reversibility",
@@ -170,6 +178,8 @@ _OWNERS = {
         "ApprovalCard",
         "ApprovalRequest",
         "ApprovalState",
+        "Grant",
+        "Reach",
         "Reply",
     ),
     "constitution.types": (
@@ -181,8 +191,11 @@ _OWNERS = {
         "ApprovalAsked",
         "ConfigChanged",
         "Event",
+        "GrantEnded",
+        "GrantGiven",
         "LevelChanged",
         "ModelCalled",
+        "NeverChanged",
         "PluginConsent",
         "PluginFault",
         "StepDecided",

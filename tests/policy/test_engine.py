@@ -10,6 +10,7 @@ import pytest
 from myclaw_core import codec
 from myclaw_core.constitution.engine import Constitution
 from myclaw_core.constitution.rule import Rule
+from myclaw_core.policy.ports import Granted
 from myclaw_core.policy.rates import RateRecord, RateWindow
 from myclaw_core.policy.types import Finding, PolicyDecision
 from myclaw_core.types.text import Text
@@ -96,7 +97,7 @@ async def test_a_reversible_config_change_still_needs_consent(world: Any) -> Non
 
 
 async def test_law_2_is_not_lifted_by_a_grant(world: Any) -> None:
-    world.overrides["grants"] = lambda action, effect: Text("always")
+    world.overrides["grants"] = lambda *call: Granted(Text("always"))
     assert (await world.judge("setting", {"key": "x"})).verdict == "approve_required"
 
 
@@ -339,14 +340,14 @@ async def test_an_undeclared_effect_is_asked_at_any_trust(world: Any) -> None:
 
 
 async def test_a_grant_answers_the_question_of_the_level(world: Any) -> None:
-    world.overrides["grants"] = lambda action, effect: Text("for 30 minutes")
+    world.overrides["grants"] = lambda *call: Granted(Text("for 30 minutes"))
     decision = await world.judge("fs_write", {"path": "a.md"})
     assert (decision.verdict, decision.via) == ("allow", "grant")
     assert [reason.check for reason in decision.reasons] == [*CHECKS[:6], "grant", "trust"]
 
 
 async def test_a_grant_never_lifts_a_denial_or_a_tainted_request(world: Any) -> None:
-    world.overrides["grants"] = lambda action, effect: Text("for 30 minutes")
+    world.overrides["grants"] = lambda *call: Granted(Text("for 30 minutes"))
     assert (await world.judge("fs_write", {"path": "~/plan.md"})).verdict == "deny"
     world.tainted = True
     assert (await world.judge("get", {"url": "https://example.com/"})).verdict == "approve_required"

@@ -27,6 +27,7 @@ from myclaw_core.policy import checks, engine
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.grants import RunGrants
 from myclaw_core.policy.never import NeverList
+from myclaw_core.policy.ports import Granted
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust import decayed_mean, promotion
@@ -85,7 +86,7 @@ FORGETFUL: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "the never-list": (NeverList, "check", always(None)),
     "the rates": (RateBook, "check", always(None)),
     "the budget": (Ledger, "objection", always(None)),
-    "that others granted nothing": (RunGrants, "__call__", always(Text("granted"))),
+    "that others granted nothing": (RunGrants, "__call__", always(Granted(Text("granted")))),
     "hard links and hidden names": (checks, "_not_covered", always(None)),
     "where a folder ends": (checks, "_root_of", always("/")),
     "outside text": (checks.Case, "is_tainted_outbound", always(False)),
