@@ -25,6 +25,7 @@ from myclaw_core.net.access import Lookup, PinnedNetwork
 from myclaw_core.paths import Home
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.grants import RunGrants
+from myclaw_core.policy.levels import Levels
 from myclaw_core.policy.never import NEVER_KIND, NeverList
 from myclaw_core.policy.own import own_places
 from myclaw_core.policy.rates import RateBook
@@ -111,6 +112,7 @@ class Assembly:
             gateway=self._gateway(),
             rates=rates,
             policy=policy,
+            levels=Levels(self.log, self.clock, self.config.agent.level),
             grants=self._grants,
             tools=tools,
             validator=ArgumentValidator(tools),

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from myclaw_core.budget.report import WEEK_DAYS, budget_text
 from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
 from myclaw_core.files.resolve import display_path
@@ -14,7 +15,7 @@ from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import find_trace, first_words, last_changing, may_have_changed, trace_id_of
 from myclaw_core.runtime.why import decided_in, decided_on_record
-from myclaw_core.types.effect import Autonomy
+from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy, autonomy_le
 from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class SessionDesk:
         sender: Who writes, for example `cli:me`.
         roots: Real absolute folders open in this session.
         cwd: Folder against which relative paths are read.
-        level: Autonomy level.
+        level: Autonomy level of this session; `None` lets it follow the standing one.
         yes_to: Effect classes granted for this session.
         dry_run: Whether everything but reading is judged and not executed.
     """
@@ -56,7 +57,7 @@ class SessionDesk:
         sender: str,
         roots: tuple[str, ...],
         cwd: str,
-        level: Autonomy,
+        level: Autonomy | None,
         yes_to: tuple[str, ...] = (),
         dry_run: bool = False,
     ) -> None:
@@ -65,7 +66,7 @@ class SessionDesk:
         self._sender = sender
         self._roots = roots
         self._cwd = cwd
-        self._level: Autonomy = level
+        self._level = level
         self._yes_to = yes_to
         self._dry_run = dry_run
         self._session_id = str(agent.clock.new_id())
@@ -77,6 +78,8 @@ class SessionDesk:
         self._commands: Mapping[str, tuple[Text, Callable[[str], Awaitable[str]]]] = {
             "/help": (N_("what can be typed here"), self._help),
             "/status": (N_("level, folders, model, budget, open questions"), self._status),
+            "/level": (N_("the autonomy level; /level LEVEL sets that of this conversation"), self._set_level),
+            "/budget": (N_("what was spent today and in the last 7 days, and what is left"), self._budget),
             "/undo": (N_("take back what the last turn here changed; /undo TRACE for any other one"), self._undo),
             "/why": (
                 N_("how the last action was decided, check by check; /why TRACE for all of another turn"),
@@ -102,7 +105,7 @@ class SessionDesk:
         if stripped.startswith("/"):
             self._channel.show(await self._run_command(stripped))
             return None
-        runner = self._agent.new_turn(self._turn(text), self._channel, self._history)
+        runner = self._agent.new_turn(await self._turn(text), self._channel, self._history)
         try:
             await self._agent.run(runner)
         finally:
@@ -127,13 +130,13 @@ class SessionDesk:
             raise UsageError(N_("there is no command {name}; /help lists them", name=name))
         return await known[1](rest.strip())
 
-    def _turn(self, text: str) -> Turn:
+    async def _turn(self, text: str) -> Turn:
         return Turn(
             id=self._agent.clock.new_id(),
             session_id=self._session_id,
             channel=self._channel.name,
             sender=self._sender,
-            autonomy=self._level,
+            autonomy=self._level or await self._agent.services.levels.begin_turn(),
             text=text,
             received_at=self._agent.clock.now(),
             roots=self._roots,
@@ -141,6 +144,7 @@ class SessionDesk:
             attended=self._channel.attended,
             yes_to=self._yes_to,
             dry_run=self._dry_run,
+            level_stands=self._level is None,
         )
 
     async def _help(self, _rest: str) -> str:
@@ -154,7 +158,7 @@ class SessionDesk:
         folders = ", ".join(_code(display_path(root)) for root in self._roots)
         soft, hard = f"{standing.soft_eur:g}", f"{standing.hard_eur:g}"
         lines = [
-            _("level: {level}", level=self._level),
+            await self._level_line(),
             _("folders: {folders}", folders=folders),
             _("model: {model} through {provider}", model=_code(model), provider=_code(provider)),
             _("spent today: {spent} EUR", spent=f"{standing.spent_eur:.4f}"),
@@ -164,6 +168,28 @@ class SessionDesk:
         if self._last is not None:
             lines.append(_last_line(self._last))
         return "\n".join(f"- {line}" for line in lines)
+
+    async def _level_line(self) -> str:
+        if self._level is not None:
+            return _("level: {level}", level=self._level)
+        return render(await self._agent.services.levels.words())
+
+    async def _set_level(self, rest: str) -> str:
+        """Show the level, or set that of this conversation; before a raise its cost is stated."""
+        if not rest:
+            return await self._level_line()
+        wanted = next((level for level in AUTONOMY_LEVELS if level == rest), None)
+        if wanted is None:
+            raise UsageError(N_("level is one of {levels}", levels=", ".join(AUTONOMY_LEVELS)))
+        services = self._agent.services
+        is_raise = not autonomy_le(wanted, self._level or await services.levels.now())
+        lines = [render((await services.ledger.estimate(wanted)).text)] if is_raise else []
+        self._level = wanted
+        return "\n".join(f"- {line}" for line in [*lines, _("level {level} in this conversation", level=wanted)])
+
+    async def _budget(self, _rest: str) -> str:
+        ledger = self._agent.services.ledger
+        return _block(budget_text(await ledger.standing(), await ledger.books(WEEK_DAYS)))
 
     def _answering(self) -> tuple[str, str]:
         """Return model and provider of the last answer in this session, before the first those that are set."""
@@ -185,7 +211,8 @@ class SessionDesk:
             original = self._changing[-1]
         else:
             return await self._nothing_here()
-        lines = await self._agent.undo(self._turn(f"/undo {rest}".strip()), original, force="--force" in words)
+        turn = await self._turn(f"/undo {rest}".strip())
+        lines = await self._agent.undo(turn, original, force="--force" in words)
         if all(line.reverted or line.step.undo_id is None for line in lines):
             self._took_back = True
             self._changing = [trace for trace in self._changing if trace.id != original.id]

@@ -11,11 +11,12 @@ from attrs import frozen
 
 from myclaw_core.budget.book import DayBook
 from myclaw_core.budget.types import MICRO
+from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.types.effect import Autonomy
 from myclaw_core.types.text import Text, TextValue
 
-__all__ = ["SAMPLE_DAYS", "Estimate", "estimated"]
+__all__ = ["SAMPLE_DAYS", "Estimate", "estimated", "no_estimate"]
 
 SAMPLE_DAYS = 14
 """Days before today that are looked at; today is not over."""
@@ -68,6 +69,16 @@ def estimated(books: Sequence[DayBook], level: Autonomy, lasts: timedelta | None
         "cap": f"{hard_eur:.2f}",
     }
     return Estimate(eur=cents / 100, text=Text(_sentence(enough_at_level, len(amounts)).msgid, places))
+
+
+def no_estimate(error: MyclawError, hard_eur: float) -> Estimate:
+    """Return what can be said where the last days cannot be read."""
+    text = N_(
+        "estimate: none, the ledger cannot be read: {problem}; the hard cap is {cap} € a day",
+        problem=error.text,
+        cap=f"{hard_eur:.2f}",
+    )
+    return Estimate(eur=None, text=text)
 
 
 def _sentence(at_level: bool, days: int) -> Text:

@@ -18,7 +18,7 @@ from attrs import evolve
 from myclaw_core.budget.account import ACTION, ACTIVITIES, Account, Activity
 from myclaw_core.budget.book import DayBook, Hold, Records, add_hold, holds, load_day, save_day, spend, take_hold
 from myclaw_core.budget.days import LocalDays
-from myclaw_core.budget.estimate import SAMPLE_DAYS, Estimate, estimated
+from myclaw_core.budget.estimate import SAMPLE_DAYS, Estimate, estimated, no_estimate
 from myclaw_core.budget.limits import Day, Limits, day_of, micro
 from myclaw_core.budget.prices import PriceTable, cost_micro_usd
 from myclaw_core.budget.purposes import tier_of
@@ -26,7 +26,7 @@ from myclaw_core.budget.types import MICRO, Booked, BudgetRefusedError, Reservat
 from myclaw_core.clock import Clock, local_zone
 from myclaw_core.config import Price
 from myclaw_core.config.sections import BudgetSection
-from myclaw_core.errors import CodecError, ConfigError
+from myclaw_core.errors import CodecError, ConfigError, MyclawError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.messages import N_
 from myclaw_core.process import is_alive, this_process
@@ -240,7 +240,11 @@ class Ledger:
         Args:
             lasts: For how long; a day where it is not said.
         """
-        return estimated(await self.books(1 + SAMPLE_DAYS), level, lasts, self._caps_eur[1])
+        hard_eur = self._caps_eur[1]
+        try:
+            return estimated(await self.books(1 + SAMPLE_DAYS), level, lasts, hard_eur)
+        except MyclawError as error:
+            return no_estimate(error, hard_eur)
 
     async def recover(self) -> int:
         """Book the worst case of every call and action whose process is gone, and return how many there were."""

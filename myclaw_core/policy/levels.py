@@ -19,7 +19,7 @@ from myclaw_core.messages import N_
 from myclaw_core.types.effect import Autonomy, lower_level
 from myclaw_core.types.text import Text
 
-__all__ = ["LevelTerm", "Levels", "level_words"]
+__all__ = ["LevelTerm", "Levels"]
 
 _KIND = "level"
 _KEY = "standing"
@@ -81,6 +81,20 @@ class Levels:
             return lower_level(self.configured, "supervised")
         return self.configured if term is None else term.level
 
+    async def words(self) -> Text:
+        """Return the standing level as one line."""
+        try:
+            term = await self.term()
+        except MyclawError as error:
+            level = await self.now()
+            return N_(
+                "level: {level}, as the one that was set cannot be read: {problem}", level=level, problem=error.text
+            )
+        if term is None:
+            return N_("level: {level}", level=self.configured)
+        until = f"{term.ends_at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
+        return N_("level: {level} until {until}, then {after}", level=term.level, until=until, after=self.configured)
+
     async def begin_turn(self) -> Autonomy:
         """Return the level of a turn that begins now, and note the time, so that it cannot be lived through again."""
         level = await self.now()
@@ -139,14 +153,6 @@ class Levels:
         except CodecError:
             return True
         return term is not None and term.holds(self._clock.now())
-
-
-def level_words(term: LevelTerm | None, configured: Autonomy) -> Text:
-    """Return the standing level as one line."""
-    if term is None:
-        return N_("level: {level}", level=configured)
-    until = f"{term.ends_at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
-    return N_("level: {level} until {until}, then {configured}", level=term.level, until=until, configured=configured)
 
 
 def _read(raw: bytes | None) -> LevelTerm | None:

@@ -18,6 +18,7 @@ from myclaw_core.messages import N_
 from myclaw_core.net.access import PinnedNetwork
 from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.grants import RunGrants
+from myclaw_core.policy.levels import Levels
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.runtime.failover import ModelChoice
 from myclaw_core.runtime.model import ModelProvider
@@ -40,6 +41,7 @@ class Services:
     """The parts of one agent that turns share.
 
     Attributes:
+        levels: Which autonomy level stands.
         tools: Registry by name.
         provider: Reaches the model of `[agent]`; `None` where no plugin offers it.
         failover: The models to ask where that one cannot be had.
@@ -59,6 +61,7 @@ class Services:
     gateway: Gateway
     rates: RateBook
     policy: Policy
+    levels: Levels
     grants: RunGrants
     tools: Mapping[str, Tool]
     validator: ArgumentValidator

@@ -22,7 +22,7 @@ from myclaw_core.runtime.storable import masked_args, storable_line
 from myclaw_core.runtime.types import ActionStep, Message, ToolCall, ToolError, Turn
 from myclaw_core.types.action import PURE_CLASS
 from myclaw_core.types.canonical import digest_of
-from myclaw_core.types.effect import Verdict
+from myclaw_core.types.effect import Autonomy, Verdict, lower_level
 from myclaw_core.types.text import Text
 
 __all__ = ["CallsOutcome", "StepRunner"]
@@ -119,10 +119,15 @@ class StepRunner:
             call,
             self._recorder.trace,
             self._turn.sender,
-            self._turn.autonomy,
+            await self._level(),
             situation,
             irreversible=irreversible,
         )
+
+    async def _level(self) -> Autonomy:
+        """Return the level of a decision: that of the turn, or the standing one where that has fallen meanwhile."""
+        level = self._turn.autonomy
+        return lower_level(level, await self._services.levels.now()) if self._turn.level_stands else level
 
     async def _ask(self, judged: Sequence[_Judged]) -> None:
         asked = [item for item in judged if item.error is None and _asks(item)]
