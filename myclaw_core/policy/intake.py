@@ -139,7 +139,7 @@ class Intake:
             return self._tools[name]
         from difflib import get_close_matches
 
-        shown = visible(str(name))[:80]
+        shown = _shown(name)
         near = get_close_matches(shown, self._tools, n=1, cutoff=0.0)
         reason = N_("there is no tool {tool}", tool=shown)
         if near:
@@ -221,4 +221,9 @@ def _action(
 
 
 def _name_of(call: ToolCall) -> str:
-    return visible(str(call.tool))[:80]
+    return _shown(call.tool)
+
+
+def _shown(name: Any) -> str:
+    """Return a tool's name as it can be shown; what is no text may not even be turned into one."""
+    return visible(name)[:80] if isinstance(name, str) else f"({type(name).__name__})"
