@@ -170,18 +170,25 @@ class Dispatcher:
         return {name: evolve(command, plugin=plugin) for name, (plugin, command) in offers.items()}
 
     def signals(self, step: ActionStep, trace: ExecutionTrace, context: SignalContext) -> Mapping[str, float]:
-        """Return what plugins say about one step (`myclaw_signals`); a name that two give is left out."""
+        """Return what plugins say about one step (`myclaw_signals`).
+
+        A name that two give is left out, but for one that a plugin of ours gives: nobody takes a bad signal away.
+        """
         values: dict[str, float] = {}
         owners: dict[str, str] = {}
         arguments = {"step": step, "trace": trace, "context": context}
-        for plugin, answer in self._collect("myclaw_signals", read.read_signals, arguments, trace.id):
+        answers = self._collect("myclaw_signals", read.read_signals, arguments, trace.id)
+        for plugin, answer in sorted(answers, key=lambda given: given[0] not in FIRST_PARTY):
             for name, value in answer.items():
-                if name in owners:
+                if owners.setdefault(name, plugin) == plugin:
+                    values[name] = value
+                    continue
+                left_out = "it is left out"
+                if owners[name] not in FIRST_PARTY or plugin in FIRST_PARTY:
                     values.pop(name, None)
-                    problem = f"gave the signal {name}, which {owners[name]} gives too; both are left out"
-                    self._tell(plugin, "myclaw_signals", f"{problem}; disable one of them under [plugins]", trace.id)
-                else:
-                    owners[name], values[name] = plugin, value
+                    left_out = "both are left out"
+                problem = f"gave the signal {name}, which {owners[name]} gives too; {left_out}"
+                self._tell(plugin, "myclaw_signals", f"{problem}, disable one of them under [plugins]", trace.id)
         return values
 
     def threshold(self, effect_class: str, reversibility: Reversibility, workspace: str) -> TrustThreshold | None:

@@ -246,6 +246,16 @@ def test_hook_myclaw_signals() -> None:
     assert "which a gives too" in made.faults[0].detail
 
 
+@pytest.mark.parametrize("order", [("defaults", "stranger"), ("stranger", "defaults")])
+def test_a_signal_of_ours_is_not_taken_away_by_a_plugin_that_gives_it_too(order: tuple[str, str]) -> None:
+    hooks = {"defaults": {"undo_flag": 1.0}, "stranger": {"undo_flag": 0.0}}
+    made = bench(**{name: {"myclaw_signals": lambda name=name: hooks[name]} for name in order})
+
+    assert made.dispatcher.signals(STEP, TRACE, SignalContext()) == {"undo_flag": 1.0}
+    assert made.told() == [("stranger", "myclaw_signals")]
+    assert "which defaults gives too; it is left out" in made.faults[0].detail
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -0.1, 1.1, True, "1", None, 10**400])
 def test_a_signal_outside_of_zero_to_one_leaves_the_plugins_signals_out(value: Any) -> None:
     made = bench(a={"myclaw_signals": lambda: {"x": 0.5, "y": value}}, b={"myclaw_signals": lambda: {"z": 1.0}})
