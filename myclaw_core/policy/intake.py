@@ -109,6 +109,7 @@ class Intake:
                 effects=tuple(item.effect for item in items),
                 est_cost_eur=estimated_cost_eur(tool, args),
                 named=bool(named) and all(named),
+                actor_version=tool.version,
             )
         except (ValueError, TypeError) as error:
             reason = N_("{tool}: the arguments are not JSON: no NaN, no infinity, no broken characters", tool=tool.name)
@@ -203,6 +204,7 @@ def _action(
     effects: tuple[Effect, ...],
     est_cost_eur: float = 0.0,
     named: bool = False,
+    actor_version: str = "",
 ) -> PlannedAction:
     return PlannedAction.from_tool_call(
         tool_name=_name_of(request.call),
@@ -217,6 +219,8 @@ def _action(
         est_cost_eur=est_cost_eur,
         tainted=request.situation.tainted,
         named=named,
+        actor_version=actor_version,
+        model=request.situation.model,
     )
 
 

@@ -81,6 +81,7 @@ class StepRunner:
             StoreError: The log cannot be written: nothing more may run.
         """
         first = len(self._recorder.trace.steps)
+        situation = evolve(situation, model=model)
         judged = [await self._judge(call, first + offset, model, situation) for offset, call in enumerate(calls)]
         await self._recorder.decided([item.step for item in judged])
         await self._ask(judged)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from attrs import evolve, frozen
 
 from myclaw_core.errors import TrustCorruptionError
 from myclaw_core.messages import N_
 from myclaw_core.trust.blob import from_blob
+from myclaw_core.trust.census import Census
 from myclaw_core.trust.chain import Anchor, ChainHead, tail_problem, walk
 from myclaw_core.trust.estimator import Estimator
-from myclaw_core.trust.happenings import Happening, read_row
-from myclaw_core.trust.replay import fold
-from myclaw_core.trust.state import COMPONENTS, SubjectState
+from myclaw_core.trust.happenings import Happening
+from myclaw_core.trust.replay import fold, standing
+from myclaw_core.trust.state import COMPONENTS, Component, SubjectState
 from myclaw_core.trust.store import TrustBackend, TrustRow
 from myclaw_core.trust.subject import parent_of
 from myclaw_core.types.text import Text
@@ -32,13 +33,13 @@ class ChainReport:
 
     Attributes:
         head: Where the sound part of the chain ends.
-        subjects: Every subject and parent that the rows speak of.
+        census: What its rows say in sum.
         problem: What is wrong, or `None`.
         first_bad_row: Sequence number of the first row that does not fit, where there is one.
     """
 
     head: ChainHead
-    subjects: frozenset[TrustSubject]
+    census: Census
     problem: Text | None = None
     first_bad_row: int | None = None
 
@@ -77,53 +78,41 @@ async def check_chain(backend: TrustBackend, anchor: Anchor, key: bytes) -> Chai
 
     An anchor that does not exist yet is made for a store without rows.
     """
-    head = ChainHead()
-    subjects: dict[str, TrustSubject] = {}
-    at_anchor = b""
+    head, census, at_anchor = ChainHead(), Census(), b""
     try:
         anchored = anchor.read()
         async for rows in pages(backend):
             head, bad = walk(rows, head, key)
             if bad is not None:
                 problem = N_("row {seq} of the trust events was changed or one before it is missing", seq=bad.seq)
-                return _report(head, subjects, problem, bad.seq)
+                return ChainReport(head=head, census=census, problem=problem, first_bad_row=bad.seq)
             for row in rows:
-                if row.subject_hash not in subjects:
-                    subjects[row.subject_hash] = read_row(row).subject
+                census.take(row)
                 if anchored is not None and row.seq == anchored.seq:
                     at_anchor = row.mac
     except TrustCorruptionError as error:
-        return _report(head, subjects, error.text, None)
+        return ChainReport(head=head, census=census, problem=error.text)
     if anchored is None and not head.seq:
         anchor.write(head)
-    return _report(head, subjects, tail_problem(anchored, head.seq, at_anchor), None)
-
-
-def _report(
-    head: ChainHead, subjects: Mapping[str, TrustSubject], problem: Text | None, first_bad_row: int | None
-) -> ChainReport:
-    parents = {parent for subject in subjects.values() if (parent := parent_of(subject)) is not None}
-    return ChainReport(
-        head=head,
-        subjects=frozenset(subjects.values()) | parents,
-        problem=problem,
-        first_bad_row=first_bad_row,
-    )
+    return ChainReport(head=head, census=census, problem=tail_problem(anchored, head.seq, at_anchor))
 
 
 async def check_scores(backend: TrustBackend, estimator: Estimator, key: bytes) -> tuple[TrustSubject, ...]:
-    """Return the subjects whose stored score is not what a replay of all events gives."""
+    """Return the subjects whose stored score is not what a replay of all events gives.
+
+    Raises:
+        TrustCorruptionError: A row is malformed.
+    """
     told: dict[TrustSubject, list[Happening]] = defaultdict(list)
-    async for rows in pages(backend):
-        for happening in map(read_row, rows):
-            told[happening.subject].append(happening)
-            parent = parent_of(happening.subject)
-            if parent is not None:
-                told[parent].append(happening)
+    for happening in standing([row async for rows in pages(backend) for row in rows]):
+        told[happening.subject].append(happening)
+        parent = parent_of(happening.subject)
+        if parent is not None:
+            told[parent].append(happening)
     stored = dict(await backend.scores())
     return tuple(
         subject
-        for subject in sorted({*told, *stored})
+        for subject in sorted({*told, *stored}, key=str)
         if not _matches(stored.get(subject), told.get(subject, []), subject, estimator, key)
     )
 
@@ -142,9 +131,14 @@ def _matches(
 
 def _alike(left: SubjectState, right: SubjectState) -> bool:
     """Compare but for rounding: a power may differ in its last bit on another machine."""
-    pairs = [(getattr(left, name), getattr(right, name)) for name in COMPONENTS]
-    close = all(
-        math.isclose(a.mean, b.mean, abs_tol=_ROUNDING) and math.isclose(a.mass, b.mass, rel_tol=_ROUNDING)
-        for a, b in pairs
+    a, b = _components(left), _components(right)
+    close = a.keys() == b.keys() and all(
+        math.isclose(a[name].mean, b[name].mean, abs_tol=_ROUNDING)
+        and math.isclose(a[name].mass, b[name].mass, rel_tol=_ROUNDING)
+        for name in a
     )
-    return close and evolve(left, **{name: getattr(right, name) for name in COMPONENTS}) == right
+    return close and evolve(left, extra=right.extra, **{name: getattr(right, name) for name in COMPONENTS}) == right
+
+
+def _components(state: SubjectState) -> dict[str, Component]:
+    return {name: getattr(state, name) for name in COMPONENTS} | {f"+{name}": one for name, one in state.extra.items()}

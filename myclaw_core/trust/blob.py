@@ -14,13 +14,15 @@ from myclaw_core.errors import CodecError, TrustCorruptionError
 from myclaw_core.messages import N_
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.stamp import parse_stamp, stamp
-from myclaw_core.trust.state import COMPONENTS, KEPT_GRANTS, RECENT, Component, SubjectState
+from myclaw_core.trust.state import COMPONENTS, KEPT_GRANTS, RECENT, Component, Handover, SubjectState
 from myclaw_core.types.canonical import canonical_json
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 
 __all__ = ["from_blob", "to_blob"]
 
+_FORM = 2
+"""Raised with every change of what a state holds; a blob of another form is replayed."""
 _TIMES = ("last_updated", "as_of", "last_good", "last_asked")
 
 
@@ -28,6 +30,7 @@ def to_blob(state: SubjectState, estimator: Estimator, key: bytes) -> bytes:
     """Return the canonical JSON of `state`; equal states give equal bytes."""
     content = {
         "schema_version": codec.SCHEMA_VERSION,
+        "form": _FORM,
         "estimator": estimator.id,
         "subject": list(state.subject),
         "score": estimator.score(state, state.last_updated) if state.last_updated else 0.0,
@@ -40,12 +43,19 @@ def to_blob(state: SubjectState, estimator: Estimator, key: bytes) -> bytes:
         "recent": list(state.recent),
         "grants": [stamp(at) for at in state.grants],
         "born": state.born,
+        "extra": {name: [component.mean, component.mass] for name, component in state.extra.items()},
+        "unasked": state.unasked,
+        "version": state.version,
+        "model": state.model,
+        "handover": _handover_content(state.handover),
+        "revoked": state.revoked,
+        "held": state.held,
     }
     return canonical_json({**content, "checksum": _checksum(content, key)})
 
 
 def from_blob(blob: bytes, subject: TrustSubject, estimator: Estimator, key: bytes) -> SubjectState | None:
-    """Return the state of `subject` that `blob` holds, or `None` where another estimator wrote it.
+    """Return the state of `subject` that `blob` holds, or `None` where another estimator or version wrote it.
 
     Raises:
         TrustCorruptionError: The checksum fails, a value is out of range, it speaks of another subject, or a later
@@ -53,7 +63,8 @@ def from_blob(blob: bytes, subject: TrustSubject, estimator: Estimator, key: byt
     """
     try:
         content = _checked(codec.document(blob, N_("its document")), subject, key)
-        return _state(subject, content) if content["estimator"] == estimator.id else None
+        is_ours = content["estimator"] == estimator.id and content.get("form") == _FORM
+        return _state(subject, content) if is_ours else None
     except (CodecError, TrustCorruptionError) as error:
         raise _damaged(subject, error.text) from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -62,7 +73,11 @@ def from_blob(blob: bytes, subject: TrustSubject, estimator: Estimator, key: byt
 
 def _damaged(subject: TrustSubject, reason: Text) -> TrustCorruptionError:
     return TrustCorruptionError(
-        N_("trust in {subject}: the stored score is damaged: {reason}", subject=" ".join(subject), reason=reason)
+        N_(
+            "trust in {subject}: the stored score is damaged: {reason}",
+            subject=" ".join(map(str, subject)),
+            reason=reason,
+        )
     )
 
 
@@ -107,6 +122,30 @@ def _state(subject: TrustSubject, content: Mapping[str, Any]) -> SubjectState:
         recent=tuple(recent),
         grants=tuple(parse_stamp(at) for at in grants),
         born=content["born"] is True,
+        extra={str(name): _component(pair) for name, pair in content["extra"].items()},
+        unasked=_count(content["unasked"]),
+        version=str(content["version"]),
+        model=str(content["model"]),
+        handover=_handover(content["handover"]),
+        revoked=content["revoked"] is True,
+        held=content["held"] is True,
+    )
+
+
+def _handover_content(handover: Handover | None) -> dict[str, str] | None:
+    if handover is None:
+        return None
+    return {"at": stamp(handover.at), "what": handover.what, "before": handover.before, "after": handover.after}
+
+
+def _handover(content: Mapping[str, Any] | None) -> Handover | None:
+    if content is None:
+        return None
+    what = content["what"]
+    if what not in ("body", "version", "model"):
+        raise TrustCorruptionError(N_("{value} is out of range", value=repr(what)))
+    return Handover(
+        at=parse_stamp(content["at"]), what=what, before=str(content["before"]), after=str(content["after"])
     )
 
 

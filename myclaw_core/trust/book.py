@@ -1,50 +1,40 @@
-"""The trust of every subject: kept in memory for the policy, in rows and blobs for good."""
+"""The trust of every subject: read from memory by the policy, written by what happened and by what was ordered."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 from uuid import UUID
 
-from attrs import evolve
-
+from myclaw_core.approval.types import Approval
 from myclaw_core.clock import Clock
-from myclaw_core.errors import StoreError, TrustCorruptionError
-from myclaw_core.messages import N_
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
-from myclaw_core.trust.audit import TrustReport, check_chain, check_scores, pages
-from myclaw_core.trust.blob import from_blob, to_blob
-from myclaw_core.trust.chain import Anchor, ChainHead, linked, read_mark, to_mark, walk
+from myclaw_core.trust.audit import TrustReport
 from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.estimator import Estimator
-from myclaw_core.trust.happenings import Happening, Sample, Undo, read_row, to_row
-from myclaw_core.trust.replay import continues, fold, order
-from myclaw_core.trust.stamp import stamp
-from myclaw_core.trust.state import RECENT, SubjectState, SubjectView
-from myclaw_core.trust.store import TrustBackend, TrustRow, TrustTransaction
-from myclaw_core.trust.subject import RUNTIME_ACTOR, parent_of, subject_hash
+from myclaw_core.trust.happenings import Answer, Birth, Happening, Order, Rollback, Sample, Undo
+from myclaw_core.trust.keeper import TrustKeeper
+from myclaw_core.trust.replay import order
+from myclaw_core.trust.state import SubjectState, SubjectView
+from myclaw_core.trust.store import TrustBackend
+from myclaw_core.trust.subject import RUNTIME_ACTOR, invocation_of
 from myclaw_core.trust.thresholds import Thresholds
-from myclaw_core.trust.types import TraceSignals
+from myclaw_core.trust.types import EarnedBy, TraceSignals
 from myclaw_core.types.text import Text
-from myclaw_core.types.trust import TrustScore, TrustSubject, TrustThreshold
+from myclaw_core.types.trust import TrustScore, TrustSubject
 
 __all__ = ["TrustBook"]
 
-_APPLIED = "applied_seq"
-_GENERATION = "generation"
-
-_log = logging.getLogger("myclaw.trust")
+_TICK = timedelta(microseconds=1)
 
 
 class TrustBook:
     """The trust store (`TrustStore` of seed 000): a follower of the event log.
 
-    It is sound from `open` on, until something does not check out; then nothing is promoted and nothing is written, and
-    what is there is kept as evidence.
+    Everything that is taken in counts once, however often it is told. Orders are about single subjects; one about a
+    parent is meant for everything that it sums up.
 
     Args:
         backend: Keeps the bytes.
@@ -66,74 +56,139 @@ class TrustBook:
         thresholds: Thresholds | None = None,
     ) -> None:
         self._backend = backend
-        self._key = key
         self._clock = clock
-        self._anchor = Anchor(anchor)
-        self._estimator: Estimator = estimator or DecayedMean()
-        self._thresholds = thresholds
-        self._kept_thresholds: list[TrustThreshold] = []
-        self._lock = asyncio.Lock()
-        self._states: dict[TrustSubject, SubjectState] = {}
-        self._children: dict[TrustSubject, set[TrustSubject]] = defaultdict(set)
-        self._damaged: set[TrustSubject] = set()
-        self._head = ChainHead()
-        self._generation = 0
-        self.applied_seq = 0
-        self.problem: Text | None = N_("the trust record has not been read yet")
+        self._keeper = TrustKeeper(
+            backend,
+            key,
+            clock,
+            anchor=anchor,
+            estimator=estimator or DecayedMean(),
+            thresholds=thresholds.used if thresholds else tuple,
+        )
+        self._states = self._keeper.states
+        self._opened_at, self._opened_s = clock.now(), clock.monotonic()
+
+    # How it stands.
+
+    @property
+    def problem(self) -> Text | None:
+        """Return why the record does not check out, or `None`."""
+        return self._keeper.problem
 
     @property
     def sound(self) -> bool:
         """Return whether the record checks out; only then may anything be promoted."""
         return self.problem is None
 
+    @property
+    def applied_seq(self) -> int:
+        """Return how far the event log is applied."""
+        return self._keeper.applied_seq
+
+    @property
+    def estimator(self) -> Estimator:
+        """Return what turns samples into scores."""
+        return self._states.estimator
+
     async def open(self) -> None:
         """Open the store, check its chain and read every score.
-
-        A score that is missing is replayed from its events; one that is damaged reads as empty until its next sample.
 
         Raises:
             StoreError: The store cannot be opened or read.
         """
-        await self._backend.open()
-        async with self._lock, self._backend.transaction() as tx:
-            await self._load(tx)
+        self._opened_at, self._opened_s = self._clock.now(), self._clock.monotonic()
+        await self._keeper.open()
 
     async def close(self) -> None:
         """Close the store; may be called twice."""
-        await self._backend.close()
+        await self._keeper.close()
 
-    def view(self, subject: TrustSubject, now: datetime) -> SubjectView | None:
-        """Return how `subject` stands at `now`, `None` where it has no history; one look-up in memory."""
-        state = self._states.get(subject)
-        if state is None:
-            return None
-        estimator = self._estimator
-        return SubjectView(state, estimator.score(state, now), estimator.effective_count(state, now), estimator.id)
+    async def refresh(self) -> None:
+        """Take in what another process has committed; costs one small read where there is nothing.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        await self._keeper.refresh()
+
+    async def verify(self) -> TrustReport:
+        """Check the whole chain, its anchor and every stored score against a replay of all events.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        return await self._keeper.verify()
+
+    async def repair(self) -> tuple[TrustSubject, ...]:
+        """Make every damaged score again from its events; return whose they were.
+
+        Raises:
+            TrustCorruptionError: The events themselves do not check out; nothing has changed.
+            StoreError: The store cannot be read or written.
+        """
+        return await self._keeper.repair()
+
+    # What is read.
+
+    def view(self, subject: TrustSubject, now: datetime, by: EarnedBy | None = None) -> SubjectView | None:
+        """Return how `subject` stands at `now`, `None` where it has no history; one look-up in memory.
+
+        Time passes at least as fast as it did since `open`, so that no clock that is set back raises a score.
+
+        Args:
+            by: Who acts; what another version, body or model earned counts less for it, or not at all.
+        """
+        return self._states.view(subject, self._moment(now), by)
 
     async def get(self, subject: TrustSubject) -> TrustScore | None:
         """Return the score of `subject` faded to now, `None` where it has no history; never suspends."""
-        state = self._states.get(subject)
-        return None if state is None else self._score(state, self._clock.now())
+        view = self.view(subject, self._clock.now())
+        return None if view is None else _score(view)
+
+    async def get_for_neuron(self, name: str) -> dict[TrustSubject, TrustScore]:
+        """Return every subject and parent of one neuron with its score faded to now."""
+        actor, _ = invocation_of(name)
+        return {subject: score for subject, score in (await self.snapshot()).items() if subject[0] == actor}
 
     async def snapshot(self) -> dict[TrustSubject, TrustScore]:
         """Return every subject and parent with its score faded to now."""
         now = self._clock.now()
-        return {subject: self._score(state, now) for subject, state in sorted(self._states.items())}
+        views = ((subject, self.view(subject, now)) for subject in self._states)
+        return {subject: _score(view) for subject, view in views if view is not None}
 
-    async def events(self, subject: TrustSubject) -> list[Happening]:
-        """Return everything that counted for `subject` (for a parent: for its children), in the order of trust.
+    def state(self, subject: TrustSubject) -> SubjectState | None:
+        """Return everything remembered of `subject`, not faded."""
+        return self._states.get(subject)
+
+    async def events(self, subject: TrustSubject, since: datetime | None = None) -> list[Happening]:
+        """Return everything that counts for `subject` (for a parent: for its children), in the order of time.
+
+        Args:
+            since: Only what happened then or later.
 
         Raises:
             StoreError: The store cannot be read, or a row is malformed.
         """
-        family = sorted({subject, *self._children.get(subject, ())})
-        rows = await self._backend.rows_of([subject_hash(member) for member in family])
-        return sorted(map(read_row, rows), key=order)
+        told = await self._keeper.told({subject, *self._states.children(subject)})
+        return sorted((one for one in told if since is None or one.at >= since), key=order)
+
+    # What happened.
+
+    async def update(self, subject: TrustSubject, signals: TraceSignals, now: datetime) -> None:
+        """Take in one sample that belongs to no trace.
+
+        Raises:
+            StoreError: The store cannot be written; nothing has changed.
+            ValueError: The signals are of another subject.
+        """
+        if signals.subject != subject:
+            raise ValueError(f"signals of {signals.subject} for {subject}")
+        await self._keeper.take_in([Sample(at=now, trace_id=str(self._clock.new_id()), signals=signals)], 0)
 
     async def bulk_update_from_trace(
-        self, trace: ExecutionTrace, signals: Iterable[TraceSignals], applied_seq: int
+        self, trace: ExecutionTrace, signals: Iterable[TraceSignals], applied_seq: int = 0
     ) -> None:
-        """Take in one sample a subject of a closed trace, all in one transaction; a second time changes nothing.
+        """Take in one sample a subject of a closed trace, all in one transaction.
 
         To lose nothing between two processes, call it for every closed trace of the event log in order, from
         `applied_seq` (after `refresh`) on.
@@ -158,7 +213,47 @@ class TrustBook:
             )
             for entry in signals
         ]
-        await self._take_in(samples, applied_seq)
+        await self._keeper.take_in(samples, applied_seq)
+
+    async def record_approval_outcome(
+        self,
+        trace_id: UUID,
+        approval: Approval,
+        subjects: Iterable[TrustSubject] | None = None,
+        *,
+        applied_seq: int = 0,
+    ) -> None:
+        """Take in an answer that came after its trace had closed; it counts as if it had come in time.
+
+        A trace that is not known is not closed yet: its own samples will hold the answer. What no person answered
+        counts for nothing.
+
+        Args:
+            trace_id: The trace whose step was asked about.
+            approval: The answer.
+            subjects: Subjects of that step; all that the trace left a sample of where `None`.
+            applied_seq: Sequence number of the answer in the event log.
+
+        Raises:
+            StoreError: The store cannot be read or written; nothing has changed.
+        """
+        sampled = await self._sampled(trace_id)
+        if not sampled or approval.decided_by == "core" or approval.verdict not in ("granted", "denied"):
+            return
+        closed_at = max(sampled.values())
+        wanted = [one for one in sampled if one[0] != RUNTIME_ACTOR] if subjects is None else subjects
+        answers = [
+            Answer(
+                at=approval.decided_at,
+                trace_id=str(approval.request_id),
+                subject=subject,
+                answered_trace_id=str(trace_id),
+                closed_at=closed_at,
+                granted=approval.verdict == "granted",
+            )
+            for subject in sorted(set(wanted))
+        ]
+        await self._keeper.take_in(answers, applied_seq)
 
     async def record_undo(
         self,
@@ -170,7 +265,7 @@ class TrustBook:
         in_time: bool,
         applied_seq: int = 0,
     ) -> None:
-        """Take in that steps of a closed trace were undone; a second time changes nothing.
+        """Take in that steps of a closed trace were undone.
 
         In time, the trace's samples count as undone. In any case the destinations are no longer known.
 
@@ -185,12 +280,10 @@ class TrustBook:
         Raises:
             StoreError: The store cannot be read or written; nothing has changed.
         """
-        if not self.sound:
-            return
-        rows = await self._backend.rows_of_trace(str(trace_id))
-        sampled = {item.subject for item in map(read_row, rows) if isinstance(item, Sample)}
+        sampled = await self._sampled(trace_id)
+        at = max(at, *(closed_at + _TICK for closed_at in sampled.values())) if sampled else at
         runtime = {subject for subject in sampled if subject[0] == RUNTIME_ACTOR}
-        wanted = sampled if subjects is None else {*subjects, *runtime}
+        wanted = set(sampled) if subjects is None else {*subjects, *runtime}
         undos = [
             Undo(
                 at=at,
@@ -201,206 +294,136 @@ class TrustBook:
             )
             for subject in sorted(wanted)
         ]
-        await self._take_in([undo for undo in undos if undo.in_time or undo.subject not in runtime], applied_seq)
+        await self._keeper.take_in([undo for undo in undos if undo.in_time or undo.subject not in runtime], applied_seq)
 
-    async def refresh(self) -> None:
-        """Take in what another process has committed; costs one small read where there is nothing.
+    # What is ordered. `TrustOrders` records an order in the event log first.
 
-        Raises:
-            StoreError: The store cannot be read.
-        """
-        if self.sound and await self._mark(_GENERATION) != self._generation:
-            async with self._lock:
-                await self._catch_up()
+    async def revoke(
+        self, subjects: Iterable[TrustSubject], *, at: datetime, order_id: UUID, applied_seq: int = 0
+    ) -> None:
+        """Reset score, samples and known destinations of `subjects`.
 
-    async def verify(self) -> TrustReport:
-        """Check the whole chain, its anchor and every stored score against a replay of all events.
+        Each asks again until it is restored or has as many new samples as its threshold demands.
 
         Raises:
-            StoreError: The store cannot be read.
+            StoreError: The store cannot be written; nothing has changed.
         """
-        async with self._lock, self._backend.transaction():
-            chain = await check_chain(self._backend, self._anchor, self._key)
-            if chain.problem is not None:
-                self._distrust(chain.problem)
-                return TrustReport(rows=chain.head.seq, problems=(chain.problem,), first_bad_row=chain.first_bad_row)
-            damaged = await check_scores(self._backend, self._estimator, self._key)
-        for subject in damaged:
-            self._empty(subject, f"trust in {' '.join(subject)}: the stored score is not what its events give")
-        lines = tuple(N_("the stored score of {subject} is damaged", subject=" ".join(one)) for one in damaged)
-        return TrustReport(rows=chain.head.seq, problems=lines, damaged=damaged)
+        await self._order("revoke", subjects, at, order_id, applied_seq)
 
-    async def _load(self, tx: TrustTransaction) -> None:
-        chain = await check_chain(self._backend, self._anchor, self._key)
-        self._head = chain.head
-        self.applied_seq = await self._mark(_APPLIED)
-        self._generation = await self._mark(_GENERATION)
-        self.problem = None
-        if chain.problem is not None:
-            self._distrust(chain.problem)
-        stored = await self._stored()
-        self._publish(stored, self._head)
-        if self.sound:
-            self._index(chain.subjects)
-            missing = chain.subjects - set(self._states)
-            rebuilt = {subject: await self._replayed(subject, [], self._head.seq) for subject in sorted(missing)}
-            await self._put_scores(tx, rebuilt)
-            self._publish(rebuilt, self._head)
+    async def hold(
+        self, subjects: Iterable[TrustSubject], *, at: datetime, order_id: UUID, applied_seq: int = 0
+    ) -> None:
+        """Keep asking about `subjects`, whatever they have earned and will earn, until they are restored.
 
-    async def _stored(self) -> dict[TrustSubject, SubjectState]:
-        stored = {}
-        for subject, blob in await self._backend.scores():
-            try:
-                state = from_blob(blob, subject, self._estimator, self._key)
-            except TrustCorruptionError as error:
-                self._empty(subject, str(error))
-            else:
-                if state is not None:
-                    stored[subject] = state
-        return stored
+        Raises:
+            StoreError: The store cannot be written; nothing has changed.
+        """
+        await self._order("hold", subjects, at, order_id, applied_seq)
 
-    async def _take_in(self, happenings: Sequence[Happening], applied_seq: int) -> None:
-        async with self._lock:
-            if not self.sound:
-                return
-            async with self._backend.transaction() as tx:
-                if not await self._catch_up():
-                    return
-                head, fresh = await self._append(tx, happenings)
-                if not fresh and applied_seq <= self.applied_seq:
-                    return
-                changed = await self._advanced(fresh, self._head.seq)
-                generation, applied_seq = self._generation + 1, max(applied_seq, self.applied_seq)
-                thresholds = await self._put_thresholds(tx)
-                await self._put_scores(tx, changed)
-                await tx.put_meta(_APPLIED, to_mark(_APPLIED, applied_seq, self._key))
-                await tx.put_meta(_GENERATION, to_mark(_GENERATION, generation, self._key))
-            self._publish(changed, head)
-            self._generation, self.applied_seq = generation, applied_seq
-            self._kept_thresholds.extend(thresholds)
-            await self._anchor_head()
+    async def restore(
+        self, subjects: Iterable[TrustSubject], *, at: datetime, order_id: UUID, applied_seq: int = 0
+    ) -> None:
+        """Take back every earlier `revoke` and `hold` of `subjects`: what was earned before counts again.
 
-    async def _append(
-        self, tx: TrustTransaction, happenings: Iterable[Happening]
-    ) -> tuple[ChainHead, Sequence[Happening]]:
-        """Append what is not there yet; return where the chain then ends and what was new."""
-        head, fresh = self._head, []
-        for happening in happenings:
-            row = linked(to_row(happening), head, self._key)
-            if await tx.append(row):
-                head = ChainHead(row.seq, row.mac)
-                fresh.append(happening)
-        return head, fresh
+        Raises:
+            StoreError: The store cannot be written; nothing has changed.
+        """
+        await self._order("restore", subjects, at, order_id, applied_seq)
 
-    async def _catch_up(self) -> bool:
-        """Take in committed rows that this process has not seen; return whether the record still checks out."""
-        generation, applied_seq = await self._mark(_GENERATION), await self._mark(_APPLIED)
-        rows = [row async for page in pages(self._backend, max(self._head.seq - 1, 0)) for row in page]
-        try:
-            await self._follow(rows)
-        except TrustCorruptionError as error:
-            self._distrust(error.text)
-            return False
-        self._generation, self.applied_seq = generation, applied_seq
-        return True
+    async def record_birth(
+        self,
+        neuron: str,
+        reward: float,
+        *,
+        body: str = "",
+        at: datetime,
+        order_id: UUID,
+        applied_seq: int = 0,
+    ) -> None:
+        """Let a neuron begin with the score R of its synthesis, also again with a changed body.
 
-    async def _follow(self, rows: Sequence[TrustRow]) -> None:
-        """Take in `rows`, the first of which is the newest one known where there is one."""
-        if self._head.seq:
-            if not rows or ChainHead(rows[0].seq, rows[0].mac) != self._head:
-                raise TrustCorruptionError(
-                    N_("row {seq} of the trust events was changed or is missing", seq=self._head.seq)
-                )
-            rows = rows[1:]
-        head, bad = walk(rows, self._head, self._key)
-        if bad is not None:
-            raise TrustCorruptionError(
-                N_("row {seq} of the trust events does not follow from the one before it", seq=bad.seq)
-            )
-        self._publish(await self._advanced([read_row(row) for row in rows], head.seq), head)
+        Args:
+            neuron: Its name.
+            reward: R.
+            body: Hash of its body, as `actor_version` of its steps will be.
 
-    async def _advanced(self, happenings: Iterable[Happening], upto: int) -> dict[TrustSubject, SubjectState]:
-        """Return the new states of all subjects and parents that `happenings` touch; rows after `upto` are not read."""
-        touched: dict[TrustSubject, list[Happening]] = defaultdict(list)
-        for happening in happenings:
-            touched[happening.subject].append(happening)
-            parent = parent_of(happening.subject)
-            if parent is not None:
-                touched[parent].append(happening)
-        return {subject: await self._advance(subject, news, upto) for subject, news in touched.items()}
+        Raises:
+            ValueError: R is not in [0, 1].
+            StoreError: The store cannot be written; nothing has changed.
+        """
+        if not 0.0 <= reward <= 1.0:
+            raise ValueError(f"a reward of {reward} is not in [0, 1]")
+        subject = invocation_of(neuron)
+        birth = Birth(at=self._after(subject, at), trace_id=str(order_id), subject=subject, reward=reward, body=body)
+        await self._keeper.take_in([birth], applied_seq)
 
-    async def _advance(self, subject: TrustSubject, news: Sequence[Happening], upto: int) -> SubjectState:
-        state = self._states.get(subject) or self._estimator.initial(subject)
-        if subject not in self._damaged and continues(state, news):
-            return fold(state, news, self._estimator)
-        return await self._replayed(subject, news, upto)
+    async def rollback(
+        self, subject: TrustSubject, to: datetime, *, at: datetime, order_id: UUID, applied_seq: int = 0
+    ) -> None:
+        """Bring `subject` back to how it stood before `to`; its parent loses the same samples.
 
-    async def _replayed(self, subject: TrustSubject, news: Sequence[Happening], upto: int) -> SubjectState:
-        family = {subject, *self._children.get(subject, ()), *(happening.subject for happening in news)}
-        rows = await self._backend.rows_of([subject_hash(member) for member in sorted(family)])
-        known = [read_row(row) for row in rows if row.seq <= upto]
-        return fold(self._estimator.initial(subject), [*known, *news], self._estimator)
+        Rows stay: what was written until now and is dated `to` or later counts no more, and may be told again.
 
-    def _publish(self, changed: Mapping[TrustSubject, SubjectState], head: ChainHead) -> None:
-        self._states.update(changed)
-        self._damaged.difference_update(changed)
-        self._index(changed)
-        self._head = head
+        Raises:
+            StoreError: The store cannot be read or written; nothing has changed.
+        """
+        reached = max(applied_seq, self.applied_seq)
+        cuts = [
+            Rollback(at=at, trace_id=str(order_id), subject=one, to=to, applied_seq=reached)
+            for one in self._meant([subject])
+        ]
+        await self._keeper.take_in(cuts, applied_seq)
 
-    def _index(self, subjects: Iterable[TrustSubject]) -> None:
-        for subject in subjects:
-            parent = parent_of(subject)
-            if parent is not None:
-                self._children[parent].add(subject)
+    async def _order(
+        self,
+        kind: Literal["revoke", "hold", "restore"],
+        subjects: Iterable[TrustSubject],
+        at: datetime,
+        order_id: UUID,
+        applied_seq: int,
+    ) -> None:
+        orders = [
+            Order(kind=kind, at=self._after(one, at), trace_id=str(order_id), subject=one)
+            for one in self._meant(subjects)
+        ]
+        await self._keeper.take_in(orders, applied_seq)
 
-    async def _put_scores(self, tx: TrustTransaction, states: Mapping[TrustSubject, SubjectState]) -> None:
-        for subject, state in states.items():
-            blob = to_blob(state, self._estimator, self._key)
-            await tx.put_score(subject_hash(subject), subject, blob, stamp(state.as_of) if state.as_of else "")
+    def _meant(self, subjects: Iterable[TrustSubject]) -> Sequence[TrustSubject]:
+        return sorted({one for subject in subjects for one in (subject, *self._states.children(subject))})
 
-    async def _put_thresholds(self, tx: TrustTransaction) -> list[TrustThreshold]:
-        used = self._thresholds.used() if self._thresholds else ()
-        fresh = [threshold for threshold in used if threshold not in self._kept_thresholds]
-        for item in fresh:
-            await tx.put_threshold(
-                item.effect_class, item.risk_band, item.min_score, item.min_samples, item.cap_autonomy
-            )
-        return fresh
+    def _after(self, subject: TrustSubject, at: datetime) -> datetime:
+        """Return `at`, or a moment after all that is known of `subject`, which is what an order is about."""
+        state = self._states.get(subject)
+        return at if state is None or state.as_of is None else max(at, state.as_of + _TICK)
 
-    async def _anchor_head(self) -> None:
-        try:
-            await asyncio.to_thread(self._anchor.write, self._head)
-        except StoreError:
-            _log.exception("the head of the trust events could not be anchored; a cut of its tail would go unnoticed")
+    async def _sampled(self, trace_id: UUID) -> dict[TrustSubject, datetime]:
+        """Return the subjects that a trace left a sample of, with its time."""
+        if not self.sound:
+            return {}
+        told = await self._keeper.told_by(str(trace_id))
+        return {one.subject: one.at for one in told if isinstance(one, Sample)}
 
-    async def _mark(self, name: str) -> int:
-        return read_mark(name, await self._backend.get_meta(name), self._key)
+    def _moment(self, now: datetime) -> datetime:
+        least = self._opened_at + timedelta(seconds=self._clock.monotonic() - self._opened_s)
+        return least if now < least else now
 
-    def _score(self, state: SubjectState, now: datetime) -> TrustScore:
-        if state.last_updated is None:
-            return TrustScore.empty(state.subject, now)
-        return TrustScore(
-            subject=state.subject,
-            tool_success=state.tool_success.mean,
-            human_approval_rate=state.human_approval_rate.mean,
-            cost_efficiency=state.cost_efficiency.mean,
-            constitution_clean=state.constitution_clean.mean,
-            undo_rate=state.undo_rate.mean,
-            score=self._estimator.score(state, now),
-            n_samples=state.n_samples,
-            last_updated=state.last_updated,
-            last_decay_at=now,
-        )
 
-    def _empty(self, subject: TrustSubject, why: str) -> None:
-        """Let a damaged subject read as one without any trust, for its children too; its events stay."""
-        _log.critical("%s; it reads as no trust until its next sample", why)
-        self._publish({subject: evolve(self._estimator.initial(subject), recent=(True,) * RECENT)}, self._head)
-        self._damaged.add(subject)
-
-    def _distrust(self, problem: Text) -> None:
-        _log.critical("the trust record does not check out: %s; every action asks, nothing was changed", problem)
-        self.problem = problem
+def _score(view: SubjectView) -> TrustScore:
+    state = view.state
+    if state.last_updated is None:
+        return TrustScore.empty(state.subject, view.at)
+    return TrustScore(
+        subject=state.subject,
+        tool_success=state.tool_success.mean,
+        human_approval_rate=state.human_approval_rate.mean,
+        cost_efficiency=state.cost_efficiency.mean,
+        constitution_clean=state.constitution_clean.mean,
+        undo_rate=state.undo_rate.mean,
+        score=view.score,
+        n_samples=state.n_samples,
+        last_updated=state.last_updated,
+        last_decay_at=view.at,
+    )
 
 
 def _earned_by(steps: Sequence[ActionStep], subject: TrustSubject) -> dict[str, str]:

@@ -19,12 +19,21 @@ class Estimator(Protocol):
     """
 
     @property
+    def name(self) -> str:
+        """Return what `[trust] estimator` calls it."""
+        ...
+
+    @property
     def id(self) -> str:
-        """Return its name; stored with every state, so that another estimator replays all events."""
+        """Return its name and whatever changes its arithmetic; another one replays all events."""
         ...
 
     def initial(self, subject: TrustSubject) -> SubjectState:
         """Return the state before the first sample."""
+        ...
+
+    def born(self, subject: TrustSubject, reward: float, now: datetime) -> SubjectState:
+        """Return the state of a neuron born with `reward` in [0, 1], which is its score; it goes through `born_at`."""
         ...
 
     def update(self, state: SubjectState, signals: TraceSignals, now: datetime) -> SubjectState:

@@ -1,26 +1,17 @@
-"""What the rows of the trust store say: a sample, or an undo that came after its trace had closed."""
+"""What the rows of the trust store say: what counted for a subject, or was ordered about it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Literal
 
 from attrs import field, frozen
 
-from myclaw_core import codec
-from myclaw_core.errors import CodecError, TrustCorruptionError
-from myclaw_core.messages import N_
-from myclaw_core.trust.stamp import parse_stamp, stamp
-from myclaw_core.trust.store import TrustRow
-from myclaw_core.trust.subject import subject_hash
-from myclaw_core.trust.types import TraceSignals
-from myclaw_core.types.canonical import canonical_json
+from myclaw_core.trust.types import EarnedBy, TraceSignals
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["Happening", "Sample", "Undo", "read_row", "to_row"]
-
-_SIGNALS = ("tool_success", "cost_efficiency", "constitution_clean", "human_approval_delta", "undo_flag")
+__all__ = ["Answer", "Birth", "Happening", "Order", "Rollback", "Sample", "Undo"]
 
 
 @frozen(kw_only=True)
@@ -44,6 +35,11 @@ class Sample:
         """Return the subject it counts for."""
         return self.signals.subject
 
+    @property
+    def by(self) -> EarnedBy:
+        """Return who earned it."""
+        return EarnedBy(self.earned_by.get("actor_version", ""), self.earned_by.get("model", ""))
+
 
 @frozen(kw_only=True)
 class Undo:
@@ -65,89 +61,80 @@ class Undo:
     kind = "undo"
 
 
-Happening = Sample | Undo
+@frozen(kw_only=True)
+class Answer:
+    """A person's answer that came after its trace had closed; it counts as if it had come in time.
 
-
-def to_row(happening: Happening) -> TrustRow:
-    """Return the row of `happening`, not yet linked into the chain."""
-    return TrustRow(
-        seq=0,
-        ts=stamp(happening.at),
-        kind=happening.kind,
-        subject_hash=subject_hash(happening.subject),
-        trace_id=happening.trace_id,
-        delta=canonical_json(
-            {"schema_version": codec.SCHEMA_VERSION, "subject": list(happening.subject), **_content(happening)}
-        ),
-        mac=b"",
-    )
-
-
-def read_row(row: TrustRow) -> Happening:
-    """Return what `row` says.
-
-    Raises:
-        TrustCorruptionError: It is malformed, or of a kind that only a later version knows.
+    Attributes:
+        at: When it was given.
+        trace_id: The request it answers.
+        answered_trace_id: The trace whose step was asked about.
+        closed_at: When that trace closed.
+        granted: Yes or no.
     """
-    try:
-        return _read(row, codec.document(row.delta, N_("trust row {seq}", seq=row.seq)))
-    except CodecError as error:
-        raise TrustCorruptionError(error.text) from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise TrustCorruptionError(N_("trust row {seq} cannot be read: it is malformed", seq=row.seq)) from error
+
+    at: datetime
+    trace_id: str
+    subject: TrustSubject
+    answered_trace_id: str
+    closed_at: datetime
+    granted: bool
+
+    kind = "approval"
 
 
-def _read(row: TrustRow, content: Mapping[str, Any]) -> Happening:
-    actor, effect_class = content["subject"]
-    if subject_hash((actor, effect_class)) != row.subject_hash:
-        raise TrustCorruptionError(N_("trust row {seq} cannot be read: it belongs to another subject", seq=row.seq))
-    if row.kind == Sample.kind:
-        return _sample(row, (actor, effect_class), content)
-    if row.kind == Undo.kind:
-        return _undo(row, (actor, effect_class), content)
-    raise TrustCorruptionError(
-        N_(
-            "trust row {seq} cannot be read: its kind {kind} is not known; install the myclaw that wrote it",
-            seq=row.seq,
-            kind=repr(row.kind),
-        )
-    )
+@frozen(kw_only=True)
+class Order:
+    """What a person orders about one subject.
+
+    Attributes:
+        kind: `revoke` takes away what was earned until now, `hold` keeps it and asks all the same, `restore` takes both
+            back.
+        trace_id: Id of the order.
+    """
+
+    kind: Literal["revoke", "hold", "restore"]
+    at: datetime
+    trace_id: str
+    subject: TrustSubject
 
 
-def _undo(row: TrustRow, subject: TrustSubject, content: Mapping[str, Any]) -> Undo:
-    return Undo(
-        at=parse_stamp(row.ts),
-        trace_id=row.trace_id,
-        subject=subject,
-        undone_trace_id=str(content["undone_trace_id"]),
-        in_time=content["in_time"] is True,
-    )
+@frozen(kw_only=True)
+class Birth:
+    """A neuron begins, or begins again with another body.
+
+    Attributes:
+        trace_id: Id of the order.
+        reward: R of its synthesis, in [0, 1]: its first score.
+        body: Hash of its body, empty if unknown.
+    """
+
+    at: datetime
+    trace_id: str
+    subject: TrustSubject
+    reward: float
+    body: str = ""
+
+    kind = "birth"
 
 
-def _content(happening: Happening) -> dict[str, Any]:
-    if isinstance(happening, Undo):
-        return {"undone_trace_id": happening.undone_trace_id, "in_time": happening.in_time}
-    signals = happening.signals
-    return {
-        "signals": {name: getattr(signals, name) for name in _SIGNALS},
-        "extra": dict(signals.extra),
-        "asked": signals.asked,
-        "ran": signals.ran,
-        "earned_by": dict(happening.earned_by),
-    }
+@frozen(kw_only=True)
+class Rollback:
+    """Voids what was written of a subject before it and is dated `to` or later; wishes to be asked stay.
+
+    Attributes:
+        at: When it was ordered.
+        trace_id: Id of the order.
+        applied_seq: How far the event log had been applied: what lies before is not applied again by itself.
+    """
+
+    at: datetime
+    trace_id: str
+    subject: TrustSubject
+    to: datetime
+    applied_seq: int = 0
+
+    kind = "rollback"
 
 
-def _sample(row: TrustRow, subject: TrustSubject, content: Mapping[str, Any]) -> Sample:
-    five = {name: float(content["signals"][name]) for name in _SIGNALS}
-    signals = TraceSignals(
-        subject=subject,
-        tool_success=five["tool_success"],
-        cost_efficiency=five["cost_efficiency"],
-        constitution_clean=five["constitution_clean"],
-        human_approval_delta=five["human_approval_delta"],
-        undo_flag=five["undo_flag"],
-        extra=content["extra"],
-        asked=content["asked"] is True,
-        ran=content["ran"] is True,
-    )
-    return Sample(at=parse_stamp(row.ts), trace_id=row.trace_id, signals=signals, earned_by=dict(content["earned_by"]))
+Happening = Sample | Undo | Answer | Order | Birth | Rollback

@@ -12,16 +12,27 @@ from myclaw_core.policy.types import Evidence
 from myclaw_core.trust.state import SubjectView
 from myclaw_core.trust.subject import parent_of
 from myclaw_core.trust.thresholds import NEVER, clamped
-from myclaw_core.types.action import PlannedAction
-from myclaw_core.types.effect import Effect, RiskBand, autonomy_le
+from myclaw_core.trust.types import EarnedBy
+from myclaw_core.types.effect import Autonomy, Effect, RiskBand, autonomy_le
 from myclaw_core.types.text import Text, TextValue
 from myclaw_core.types.trust import TrustSubject, TrustThreshold
 
-__all__ = ["CLEAN_FLOOR", "KNOWN_DAYS", "SUCCESS_FLOOR", "Promotion", "TrustRecord", "judge"]
+__all__ = [
+    "CHECKED_EVERY",
+    "CLEAN_FLOOR",
+    "KNOWN_DAYS",
+    "SUCCESS_FLOOR",
+    "JudgedAction",
+    "Promotion",
+    "TrustRecord",
+    "judge",
+]
 
 SUCCESS_FLOOR = 0.6
 CLEAN_FLOOR = 0.8
 KNOWN_DAYS = 90
+CHECKED_EVERY = 25
+"""One in so many promoted actions of a subject is asked in tutor form (seed 004 on automation bias)."""
 _FLOORS_FROM = 3
 _MIN_DAYS = 2
 _TELLS_OUTSIDE = frozenset({"network_out", "outbound_message", "cost_spend"})
@@ -35,8 +46,42 @@ class TrustRecord(Protocol):
         """Return why the record does not check out, or `None`."""
         ...
 
-    def view(self, subject: TrustSubject, now: datetime) -> SubjectView | None:
-        """Return how `subject` stands at `now`."""
+    def view(self, subject: TrustSubject, now: datetime, by: EarnedBy | None = None) -> SubjectView | None:
+        """Return how `subject` stands at `now` for who acts."""
+        ...
+
+
+class JudgedAction(Protocol):
+    """The part of a `PlannedAction` that the rule reads."""
+
+    @property
+    def actor(self) -> str:
+        """Return who would act."""
+        ...
+
+    @property
+    def actor_version(self) -> str:
+        """Return its version or the hash of its body, empty if unknown."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """Return the model that proposed it, empty if unknown."""
+        ...
+
+    @property
+    def autonomy(self) -> Autonomy:
+        """Return the session's level."""
+        ...
+
+    @property
+    def tainted(self) -> bool:
+        """Return whether text from outside is in play."""
+        ...
+
+    @property
+    def named(self) -> bool:
+        """Return whether the person named every target in this turn."""
         ...
 
 
@@ -48,16 +93,18 @@ class Promotion:
         reason: The figures that allow it, or the first condition that is not met.
         evidence: What was read, either way.
         risk: Band of the threshold; `high` where there is none.
+        tutor: Whether it is asked although all conditions are met, to be checked: one in 25.
     """
 
     promoted: bool
     reason: Text
     evidence: Evidence
     risk: RiskBand
+    tutor: bool = False
 
 
 def judge(
-    effect: Effect, action: PlannedAction, book: TrustRecord, threshold: TrustThreshold | None, now: datetime
+    effect: Effect, action: JudgedAction, book: TrustRecord, threshold: TrustThreshold | None, now: datetime
 ) -> Promotion:
     """Return whether trust lifts the question about one effect of `action`; pure given the record.
 
@@ -66,30 +113,39 @@ def judge(
         now: The moment for which trust is faded.
     """
     subject = (action.actor, effect.effect_class)
-    own, parent = _viewed(book, subject, now), _viewed(book, parent_of(subject), now)
+    by = EarnedBy(action.actor_version, action.model)
+    own, parent = _viewed(book, subject, now, by), _viewed(book, parent_of(subject), now, by)
     limit = None if threshold is None else clamped(threshold)
     level, short_of = _level(own, parent, limit)
-    grants = 0 if own is None else _recent_grants(own, now)
+    grants = 0 if own is None else _recent_grants(own)
     needed = _grants_needed(effect)
     known = grants >= needed
     reason = _forbidden(effect, action, book, limit)
+    if reason is None and limit is not None:
+        reason = _ordered(effect, own, parent, limit)
     reason = reason or _went_wrong(effect, own, parent) or short_of or _below_floor(own, parent)
     if reason is None and not (known or action.named):
         reason = _unknown_destination(own, grants, needed)
-    evidence = _evidence(effect, own, parent, limit, level=level, known=known, named=action.named, now=now)
+    tutor = reason is None and own is not None and own.state.unasked >= CHECKED_EVERY - 1
+    if tutor:
+        reason = N_(
+            "done by itself {n} times since you were last asked: this one is for you to check", n=CHECKED_EVERY - 1
+        )
+    evidence = _evidence(effect, own, parent, limit, level=level, known=known, named=action.named, tutor=tutor)
     return Promotion(
         promoted=reason is None,
         reason=reason or _praise(own, parent, evidence),
         evidence=evidence,
         risk=limit.risk_band if limit else "high",
+        tutor=tutor,
     )
 
 
-def _viewed(book: TrustRecord, subject: TrustSubject | None, now: datetime) -> SubjectView | None:
-    return None if subject is None else book.view(subject, now)
+def _viewed(book: TrustRecord, subject: TrustSubject | None, now: datetime, by: EarnedBy) -> SubjectView | None:
+    return None if subject is None else book.view(subject, now, by)
 
 
-def _forbidden(effect: Effect, action: PlannedAction, book: TrustRecord, limit: TrustThreshold | None) -> Text | None:
+def _forbidden(effect: Effect, action: JudgedAction, book: TrustRecord, limit: TrustThreshold | None) -> Text | None:
     """Return the rule by which no record, however good, would help."""
     if book.problem is not None:
         return N_("the trust record does not check out: {problem}", problem=book.problem)
@@ -104,6 +160,25 @@ def _forbidden(effect: Effect, action: PlannedAction, book: TrustRecord, limit: 
     if effect.kind == "outbound_message" and not action.named:
         return N_("you did not name {target} in this message", target=effect.target)
     return None
+
+
+def _ordered(effect: Effect, own: SubjectView | None, parent: SubjectView | None, limit: TrustThreshold) -> Text | None:
+    """Return what the person ordered that still holds."""
+    if own is not None and own.state.held:
+        return N_("you chose to be asked about this")
+    if parent is not None and parent.state.held:
+        return N_("you chose to be asked about {kind} anywhere", kind=effect.kind)
+    if own is not None and _is_revoked(own, limit):
+        n, least = own.state.earned, limit.min_samples
+        return N_("you took the trust in this away, {n} of {min} new samples", n=n, min=least)
+    if parent is not None and _is_revoked(parent, limit):
+        n, least = parent.state.earned, limit.min_samples
+        return N_("you took the trust in {kind} away, {n} of {min} new samples", kind=effect.kind, n=n, min=least)
+    return None
+
+
+def _is_revoked(view: SubjectView, limit: TrustThreshold) -> bool:
+    return view.state.revoked and view.state.earned < limit.min_samples
 
 
 def _went_wrong(effect: Effect, own: SubjectView | None, parent: SubjectView | None) -> Text | None:
@@ -169,8 +244,8 @@ def _grants_needed(effect: Effect) -> int:
     return 2 if effect.reversibility == "reversible_with_cost" else 1
 
 
-def _recent_grants(own: SubjectView, now: datetime) -> int:
-    oldest = now - timedelta(days=KNOWN_DAYS)
+def _recent_grants(own: SubjectView) -> int:
+    oldest = own.at - timedelta(days=KNOWN_DAYS)
     return sum(at >= oldest for at in own.state.grants)
 
 
@@ -209,9 +284,8 @@ def _evidence(
     level: Literal["subject", "parent", "none"],
     known: bool,
     named: bool,
-    now: datetime,
+    tutor: bool,
 ) -> Evidence:
-    last_asked = own.state.last_asked if own else None
     read = own or parent
     return Evidence(
         effect_class=effect.effect_class,
@@ -223,8 +297,14 @@ def _evidence(
         min_score=limit.min_score if limit else NEVER,
         min_samples=limit.min_samples if limit else 0,
         level=level,
-        last_asked_days=None if last_asked is None else max((now - last_asked).total_seconds(), 0.0) / 86_400,
+        last_asked_days=None if own is None else _days_since(own.state.last_asked, own.at),
+        unasked=own.state.unasked if own else 0,
+        tutor=tutor,
     )
+
+
+def _days_since(then: datetime | None, now: datetime) -> float | None:
+    return None if then is None else max((now - then).total_seconds(), 0.0) / 86_400
 
 
 def _figures(view: SubjectView | None) -> dict[str, Any]:
@@ -240,4 +320,6 @@ def _figures(view: SubjectView | None) -> dict[str, Any]:
         "recent_bad": state.recent,
         "tool_success": state.tool_success.mean,
         "constitution_clean": state.constitution_clean.mean,
+        "revoked": state.revoked,
+        "held": state.held,
     }

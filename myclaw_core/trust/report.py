@@ -9,7 +9,8 @@ from typing import Any
 from myclaw_core.columns import columns
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, n_, render
-from myclaw_core.trust.happenings import Happening, Sample
+from myclaw_core.trust.happenings import Happening, Sample, Undo
+from myclaw_core.trust.rows import content_of
 from myclaw_core.trust.stamp import stamp
 from myclaw_core.trust.state import SubjectView
 from myclaw_core.trust.subject import RUNTIME_ACTOR
@@ -77,18 +78,9 @@ def score_json(score: TrustScore) -> dict[str, Any]:
 def happening_json(happening: Happening) -> dict[str, Any]:
     """Return one thing that counted for a subject, for programs."""
     common = {"at": stamp(happening.at), "kind": happening.kind, "trace_id": happening.trace_id}
-    if not isinstance(happening, Sample):
-        return common | {"undone_trace_id": happening.undone_trace_id, "in_time": happening.in_time}
-    signals = happening.signals
-    return common | {
-        "tool_success": signals.tool_success,
-        "cost_efficiency": signals.cost_efficiency,
-        "constitution_clean": signals.constitution_clean,
-        "human_approval_delta": signals.human_approval_delta,
-        "undo_flag": signals.undo_flag,
-        "asked": signals.asked,
-        "ran": signals.ran,
-    }
+    content = content_of(happening)
+    signals: dict[str, Any] = content.pop("signals", {})
+    return common | signals | content
 
 
 def subject_report(score: TrustScore, view: SubjectView, history: Sequence[Happening], now: datetime) -> str:
@@ -156,6 +148,6 @@ def _sparkline(history: Iterable[Happening]) -> str:
             signals = happening.signals
             value = 0.0 if signals.bad else signals.tool_success
             marks.append(_SPARKS[round(value * (len(_SPARKS) - 1))])
-        else:
+        elif isinstance(happening, Undo):
             marks.append("u")
     return "".join(marks[-60:])

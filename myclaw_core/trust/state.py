@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Literal
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["COMPONENTS", "KEPT_GRANTS", "RECENT", "Component", "SubjectState", "SubjectView"]
+__all__ = ["COMPONENTS", "KEPT_GRANTS", "RECENT", "Component", "Handover", "SubjectState", "SubjectView"]
 
 COMPONENTS = ("tool_success", "human_approval_rate", "cost_efficiency", "constitution_clean", "undo_rate")
 RECENT = 3
@@ -35,6 +37,21 @@ class Component:
 
 
 @frozen(kw_only=True)
+class Handover:
+    """A change of what acts behind an actor's name; what the former one earned counts less or not at all.
+
+    Attributes:
+        at: When the first sample of the new one, or its birth, came.
+        what: A neuron's `body`, a tool's `version` or the `model`'s family.
+    """
+
+    at: datetime
+    what: Literal["body", "version", "model"]
+    before: str
+    after: str
+
+
+@frozen(kw_only=True)
 class SubjectState:
     """What an estimator and the promotion rule know of one subject (or of a parent).
 
@@ -50,6 +67,13 @@ class SubjectState:
         recent: Whether each of the last 3 samples was bad, oldest first.
         grants: The newest grants of exactly this subject since its last bad sample, at most 3; none for a parent.
         born: Whether the first sample is the birth score of a neuron, which counts towards no minimum.
+        extra: Components of the plugins' signals that have a weight, by name.
+        unasked: Samples that ran since the newest one in which a person was asked.
+        version: Version of the tool or hash of the neuron's body behind the newest sample that names one.
+        model: Family of the model behind the newest sample that names one.
+        handover: The newest change of either.
+        revoked: Whether the person took trust away; it has to be earned anew.
+        held: Whether the person wants to be asked whatever is earned.
     """
 
     subject: TrustSubject
@@ -69,6 +93,13 @@ class SubjectState:
     recent: tuple[bool, ...] = ()
     grants: tuple[datetime, ...] = ()
     born: bool = False
+    extra: Mapping[str, Component] = field(factory=dict)
+    unasked: int = 0
+    version: str = ""
+    model: str = ""
+    handover: Handover | None = None
+    revoked: bool = False
+    held: bool = False
 
     @property
     def earned(self) -> int:
@@ -89,13 +120,34 @@ class SubjectState:
             as_of=at,
             last_good=at if signals.good else self.last_good,
             last_asked=at if signals.asked else self.last_asked,
-            recent=(*self.recent, signals.bad)[-RECENT:],
+            recent=(*self.recent, signals.bad)[-RECENT:] if signals.ran or signals.bad else self.recent,
             grants=self._grants_after(signals, at),
+            unasked=0 if signals.asked else self.unasked + signals.ran,
         )
 
-    def forgotten(self, at: datetime) -> SubjectState:
-        """Return the state of a subject whose destination is not known any more."""
-        return evolve(self, grants=(), as_of=at)
+    def born_at(self, at: datetime) -> SubjectState:
+        """Return the state with a birth at `at` as its first sample."""
+        return evolve(self, n_samples=1, born=True, last_updated=at, as_of=at, last_good=at)
+
+    def renewed(self, fresh: SubjectState, at: datetime) -> SubjectState:
+        """Return `fresh` with what a new start does not change: who acts, and what was ordered."""
+        return evolve(
+            fresh,
+            as_of=at,
+            version=self.version,
+            model=self.model,
+            handover=self.handover,
+            revoked=self.revoked,
+            held=self.held,
+        )
+
+    def halved(self) -> SubjectState:
+        """Return the state with half the evidence behind every component."""
+        return evolve(
+            self,
+            **{name: getattr(self, name).faded(0.5) for name in COMPONENTS},
+            extra={name: component.faded(0.5) for name, component in self.extra.items()},
+        )
 
     def _grants_after(self, signals: TraceSignals, at: datetime) -> tuple[datetime, ...]:
         if signals.bad:
@@ -114,9 +166,11 @@ class SubjectView:
         score: Its faded score.
         effective_count: Samples that still count.
         estimator: Id of what made state and score.
+        at: The moment for which it was read; later than the clock says where that was set back.
     """
 
     state: SubjectState
     score: float
     effective_count: float
     estimator: str
+    at: datetime

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from attrs import field, frozen
 
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["SignalContext", "TraceSignals"]
+__all__ = ["EarnedBy", "SignalContext", "TraceSignals"]
 
 _HALF = 0.5
+
+
+class EarnedBy(NamedTuple):
+    """What acts behind an actor's name: body hash of a neuron or version of a tool, and the model; empty if unknown."""
+
+    actor_version: str = ""
+    model: str = ""
 
 
 @frozen(kw_only=True)
@@ -26,7 +33,7 @@ class TraceSignals:
         undo_flag: 1 if the step was undone in time.
         extra: Named signals of plugins; they enter the score only with a configured weight.
         asked: Whether a person was asked at all.
-        ran: Whether the step ran; a denied step carries approval evidence and nothing else.
+        ran: Whether the step ran; one that was only answered carries approval evidence and nothing else.
     """
 
     subject: TrustSubject

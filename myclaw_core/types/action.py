@@ -38,6 +38,8 @@ class PlannedAction:
         effect_class: Class of the worst effect; `pure` where there is none.
         tainted: Whether the prompt that proposed it held text from outside.
         named: Whether every target stands literally in what the user typed this turn.
+        actor_version: Body hash of a neuron, or version of the plugin that owns the tool; empty if unknown.
+        model: The model that proposed it; empty if unknown.
     """
 
     kind: EffectKind
@@ -57,6 +59,8 @@ class PlannedAction:
     effect_class: str
     tainted: bool = False
     named: bool = False
+    actor_version: str = ""
+    model: str = ""
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
     @classmethod
@@ -76,6 +80,8 @@ class PlannedAction:
         est_cost_eur: float = 0.0,
         tainted: bool = False,
         named: bool = False,
+        actor_version: str = "",
+        model: str = "",
     ) -> PlannedAction:
         """Build the action of one tool call from its arguments and the effects the core resolved."""
         worst = worst_effect(effects)
@@ -97,6 +103,8 @@ class PlannedAction:
             effect_class=worst.effect_class if worst else PURE_CLASS,
             tainted=tainted,
             named=named,
+            actor_version=actor_version,
+            model=model,
         )
 
 

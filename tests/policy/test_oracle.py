@@ -30,7 +30,7 @@ from myclaw_core.policy.never import NeverList
 from myclaw_core.policy.ports import Granted
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.testing import FakeClock
-from myclaw_core.trust import decayed_mean, promotion
+from myclaw_core.trust import promotion, weighing
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.types.text import Text
 
@@ -91,7 +91,7 @@ FORGETFUL: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "where a folder ends": (checks, "_root_of", always("/")),
     "outside text": (checks.Case, "is_tainted_outbound", always(False)),
     "the highest level of a threshold": (promotion, "autonomy_le", always(True)),
-    "that trust fades": (decayed_mean, "_share_left", always(1.0)),
+    "that trust fades": (weighing, "share_left", always(1.0)),
     "the last three times": (promotion, "_went_wrong", always(None)),
     "how often it was done": (promotion, "_short_of", always(None)),
     "the floors": (promotion, "_below_floor", always(None)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from attrs import define, field, frozen
@@ -44,6 +44,9 @@ KIND_BANDS = {
     "cost_spend": "high",
 }
 DEAD_HEAT = 1e-9
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+UNCHECKED = 24
+"""Actions done by themselves after which one is asked about again."""
 
 
 @frozen(kw_only=True)
@@ -219,6 +222,7 @@ class Oracle:
     reserved_cents: dict[str, int] = field(factory=lambda: defaultdict(int))
     windows: dict[str, tuple[Window, Window]] = field(factory=dict)
     subjects: dict[tuple[str, str], Subject] = field(factory=lambda: defaultdict(Subject))
+    newest: datetime = field(default=EARLIEST)
     dead_heat: bool = False
 
     # The decision.
@@ -414,6 +418,7 @@ class Oracle:
         limit = self._threshold(effect)
         if limit is None or LEVELS.index(rights.level) > LEVELS.index(limit[2]):
             return False
+        now = max(now, self.newest)  # a clock that was set back takes nothing back
         own = self.subjects.get((call.tool, effect.effect_class))
         parent = None if effect.kind == "neuron_invoke" else self.subjects.get((call.tool, f"{effect.kind}:*"))
         levels = [level for level in (own, parent) if level is not None]
@@ -422,6 +427,8 @@ class Oracle:
         if not any(self._meets(level, limit, now) for level in levels):
             return False
         if any(self._is_below_a_floor(level, now) for level in levels):
+            return False
+        if own is not None and own.unasked() >= UNCHECKED:
             return False
         return effect.named or (own is not None and own.approvals(now) >= approvals_needed(effect))
 
@@ -465,6 +472,7 @@ class Oracle:
 
     def closed(self, steps: Sequence[Step], at: datetime, trace: int, *, paid: bool) -> None:
         """Take one sample a subject from a closed trace: the worst of its steps."""
+        self.newest = max(self.newest, at)
         clean = min((_clean(step.law) for step in steps), default=1.0)
         by_subject: dict[tuple[str, str], list[tuple[Step, Effect]]] = defaultdict(list)
         for step in steps:
@@ -487,12 +495,15 @@ class Oracle:
 
     def undone(self, steps: Sequence[Step], closed_at: datetime, trace: int, at: datetime, undo: int) -> None:
         """Take in that steps of a trace were undone: in time it counts against them, the destination is forgotten."""
+        in_time = at - closed_at <= timedelta(minutes=10)
+        at = max(at, closed_at + timedelta(microseconds=1))
+        self.newest = max(self.newest, at)
         for step in steps:
             for effect in step.effects:
                 subject = self.subjects[step.call.tool, effect.effect_class]
                 subject.forgotten.append((at, undo, effect.effect_class))
                 for sample in subject.samples:
-                    if sample.place[1] == trace and at - closed_at <= timedelta(minutes=10):
+                    if sample.place[1] == trace and in_time:
                         sample.undone = True
 
 

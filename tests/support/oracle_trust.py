@@ -102,6 +102,11 @@ class Subject:
         """Return whether one of the last three samples was bad."""
         return any(sample.is_bad for sample in self.ordered()[-3:])
 
+    def unasked(self) -> int:
+        """Return how many samples ran since the newest one with an answer."""
+        asked = [sample.place for sample in self.samples if sample.approval is not None]
+        return sum(sample.ran for sample in self.samples if not asked or sample.place > max(asked))
+
     def approvals(self, now: datetime) -> int:
         """Return the approvals of the last 90 days since the last denial, undo or violation."""
         approved: list[datetime] = []

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Protocol
 
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.decayed_mean import DecayedMean
-from myclaw_core.trust.happenings import Happening, Sample, Undo
-from myclaw_core.trust.replay import continues, fold
+from myclaw_core.trust.happenings import Sample, Undo
 from myclaw_core.trust.signals import subjects_of
-from myclaw_core.trust.state import SubjectState, SubjectView
-from myclaw_core.trust.subject import parent_of
+from myclaw_core.trust.states import MemoryTrust
 from myclaw_core.trust.types import TraceSignals
-from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 
 __all__ = ["DatabaseStores", "MemoryStores", "Stores"]
@@ -46,21 +42,23 @@ class MemoryStores:
 
     def __init__(self) -> None:
         self.log = _MemoryLog()
-        self.trust = _FoldedTrust()
+        self.trust = MemoryTrust(DecayedMean())
 
     async def closed(self, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:
         """Take in a closed trace."""
         assert trace.closed_at is not None
-        self.trust.take([Sample(at=trace.closed_at, trace_id=str(trace.id), signals=entry) for entry in signals])
+        self.trust.add(*(Sample(at=trace.closed_at, trace_id=str(trace.id), signals=entry) for entry in signals))
 
     async def undone(self, trace: ExecutionTrace, steps: Sequence[ActionStep], undo: ExecutionTrace) -> None:
         """Take in an undo."""
-        at, undo_id, in_time = undo.started_at, str(undo.id), _in_time(trace, undo)
-        self.trust.take(
-            [
+        assert trace.closed_at is not None
+        undo_id, in_time = str(undo.id), _in_time(trace, undo)
+        at = max(undo.started_at, trace.closed_at + timedelta(microseconds=1))
+        self.trust.add(
+            *(
                 Undo(at=at, trace_id=undo_id, subject=subject, undone_trace_id=str(trace.id), in_time=in_time)
                 for subject in _subjects(steps)
-            ]
+            )
         )
 
 
@@ -93,56 +91,24 @@ class DatabaseStores:
 
 class _MemoryLog:
     def __init__(self) -> None:
-        self._records: dict[tuple[str, str], bytes] = {}
+        self.records: dict[tuple[str, str], bytes] = {}
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[_MemoryLog]:
         yield self
 
     async def get(self, kind: str, key: str) -> bytes | None:
-        return self._records.get((kind, key))
+        return self.records.get((kind, key))
 
     async def put(self, kind: str, key: str, value: bytes) -> None:
-        self._records[kind, key] = value
+        self.records[kind, key] = value
 
     async def delete(self, kind: str, key: str) -> None:
-        del self._records[kind, key]
+        del self.records[kind, key]
 
     async def scan(self, kind: str, prefix: str = "") -> Sequence[tuple[str, bytes]]:
-        found = [(key, value) for (of, key), value in self._records.items() if of == kind and key.startswith(prefix)]
+        found = [(key, value) for (of, key), value in self.records.items() if of == kind and key.startswith(prefix)]
         return sorted(found)
-
-
-class _FoldedTrust:
-    problem: Text | None = None
-
-    def __init__(self) -> None:
-        self._estimator = DecayedMean()
-        self._happenings: dict[TrustSubject, list[Happening]] = defaultdict(list)
-        self._states: dict[TrustSubject, SubjectState] = {}
-
-    def view(self, subject: TrustSubject, now: datetime) -> SubjectView | None:
-        state = self._states.get(subject)
-        if state is None:
-            return None
-        estimator = self._estimator
-        return SubjectView(state, estimator.score(state, now), estimator.effective_count(state, now), estimator.id)
-
-    def take(self, happenings: Sequence[Happening]) -> None:
-        news: dict[TrustSubject, list[Happening]] = defaultdict(list)
-        for happening in happenings:
-            for subject in (happening.subject, parent_of(happening.subject)):
-                if subject is not None:
-                    news[subject].append(happening)
-        for subject, fresh in news.items():
-            self._happenings[subject] += fresh
-            self._states[subject] = self._after(subject, fresh)
-
-    def _after(self, subject: TrustSubject, fresh: Sequence[Happening]) -> SubjectState:
-        state = self._states.get(subject)
-        if state is not None and continues(state, fresh):
-            return fold(state, fresh, self._estimator)
-        return fold(self._estimator.initial(subject), self._happenings[subject], self._estimator)
 
 
 def _subjects(steps: Sequence[ActionStep]) -> list[TrustSubject]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,12 +18,12 @@ from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.decayed_mean import DecayedMean
-from myclaw_core.trust.state import SubjectState, SubjectView
-from myclaw_core.trust.subject import parent_of
+from myclaw_core.trust.estimator import Estimator
+from myclaw_core.trust.happenings import Sample
+from myclaw_core.trust.states import MemoryTrust
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect
-from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject, TrustThreshold
 
 KEY = b"k" * 32
@@ -96,29 +97,17 @@ def threshold(min_score: float = 0.60, min_samples: int = 3, **changes: Any) -> 
     return TrustThreshold(min_score=min_score, min_samples=min_samples, **(base | changes))
 
 
-class MemoryRecord:
-    """A trust record without a store: samples in time order through the default estimator."""
+class MemoryRecord(MemoryTrust):
+    """A trust record without a store: samples through the default estimator, each from a trace of its own."""
 
-    problem: Text | None = None
+    def __init__(self, estimator: Estimator | None = None) -> None:
+        super().__init__(estimator or DecayedMean())
+        self._traces = count()
 
-    def __init__(self) -> None:
-        self.estimator = DecayedMean()
-        self.states: dict[TrustSubject, SubjectState] = {}
-
-    def add(self, signals: TraceSignals, at: datetime) -> None:
+    def add_sample(self, signals: TraceSignals, at: datetime, **earned_by: str) -> None:
         """Count one sample for its subject and the parent."""
-        for subject in (signals.subject, parent_of(signals.subject)):
-            if subject is not None:
-                state = self.states.get(subject) or self.estimator.initial(subject)
-                self.states[subject] = self.estimator.update(state, signals, at)
-
-    def view(self, subject: TrustSubject, now: datetime) -> SubjectView | None:
-        """Return how `subject` stands at `now`."""
-        state = self.states.get(subject)
-        if state is None:
-            return None
-        estimator = self.estimator
-        return SubjectView(state, estimator.score(state, now), estimator.effective_count(state, now), estimator.id)
+        trace_id = f"{next(self._traces):06d}"
+        self.add(Sample(at=at, trace_id=trace_id, signals=signals, earned_by=earned_by))
 
     def score(self, subject: TrustSubject, now: datetime) -> float:
         """Return the faded score, 0 without history."""

@@ -159,6 +159,6 @@ def test_a_better_sample_never_lowers_a_later_score(history: Any, data: st.DataO
 
 def test_a_parent_knows_no_destination(make: SimpleNamespace) -> None:
     record = make.Record()
-    record.add(make.ideal(), START)
+    record.add_sample(make.ideal(), START)
     assert record.view(make.NOTES, START).state.grants == (START,)
     assert record.view(("fs_write", "fs_write:*"), START).state.grants == ()

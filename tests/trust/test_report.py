@@ -58,7 +58,7 @@ async def test_one_subject_in_full(used: TrustBook, make: SimpleNamespace, clock
 
     assert name == ACTOR
     assert score.startswith("score 0.")
-    assert " now; 2 samples on 2 days, worth " in score
+    assert " now; 2 samples on 2 days, that count as " in score
     assert heading == "  each from 0 (never) to 1 (always):"
     assert [line[:25].rstrip() for line in components] == [
         "    succeeded",

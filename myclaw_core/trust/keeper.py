@@ -1,0 +1,344 @@
+"""Keeps rows, scores and the states in memory in step: chained, anchored, and shared with other processes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from attrs import evolve
+
+from myclaw_core.clock import Clock
+from myclaw_core.errors import StoreError, TrustCorruptionError
+from myclaw_core.messages import N_
+from myclaw_core.trust.audit import TrustReport, check_chain, check_scores, pages
+from myclaw_core.trust.blob import from_blob, to_blob
+from myclaw_core.trust.census import Census
+from myclaw_core.trust.chain import Anchor, ChainHead, linked, read_mark, to_mark, walk
+from myclaw_core.trust.estimator import Estimator
+from myclaw_core.trust.happenings import Happening, Rollback
+from myclaw_core.trust.replay import continues, fold, standing
+from myclaw_core.trust.rows import read_row, to_row
+from myclaw_core.trust.stamp import stamp
+from myclaw_core.trust.state import RECENT, SubjectState
+from myclaw_core.trust.states import States
+from myclaw_core.trust.store import TrustBackend, TrustRow, TrustTransaction
+from myclaw_core.trust.subject import parent_of, subject_hash
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject, TrustThreshold
+
+__all__ = ["TrustKeeper"]
+
+_APPLIED = "applied_seq"
+_GENERATION = "generation"
+
+_log = logging.getLogger("myclaw.trust")
+
+
+class TrustKeeper:
+    """The rows of the trust store with what follows from them.
+
+    It is sound from `open` on, until something does not check out; then nothing is written, and what is there is kept
+    as evidence.
+
+    Args:
+        backend: Keeps the bytes.
+        key: Key of the chain and of the checksums.
+        clock: Time.
+        anchor: File outside the database that says how far the chain had come.
+        estimator: Turns samples into scores.
+        thresholds: Returns what is to be written to the table `thresholds` with the next change.
+    """
+
+    def __init__(
+        self,
+        backend: TrustBackend,
+        key: bytes,
+        clock: Clock,
+        *,
+        anchor: Path,
+        estimator: Estimator,
+        thresholds: Callable[[], Iterable[TrustThreshold]],
+    ) -> None:
+        self._backend = backend
+        self._key = key
+        self._clock = clock
+        self._anchor = Anchor(anchor)
+        self._estimator = estimator
+        self._thresholds = thresholds
+        self._kept_thresholds: list[TrustThreshold] = []
+        self._lock = asyncio.Lock()
+        self._damaged: set[TrustSubject] = set()
+        self._census = Census()
+        self._head = ChainHead()
+        self._generation = 0
+        self.states = States(estimator)
+        self.applied_seq = 0
+        self.problem: Text | None = N_("the trust record has not been read yet")
+
+    async def open(self) -> None:
+        """Open the store, check its chain and read every score.
+
+        A score that is missing is replayed from its events; one that is damaged reads as empty until its next sample.
+
+        Raises:
+            StoreError: The store cannot be opened or read.
+        """
+        await self._backend.open()
+        async with self._lock, self._backend.transaction() as tx:
+            await self._load(tx)
+
+    async def close(self) -> None:
+        """Close the store; may be called twice."""
+        await self._backend.close()
+
+    async def told(self, subjects: Iterable[TrustSubject]) -> list[Happening]:
+        """Return what counts for these subjects, by arrival.
+
+        Raises:
+            StoreError: The store cannot be read, or a row is malformed.
+        """
+        return standing(await self._backend.rows_of(sorted(map(subject_hash, subjects))))
+
+    async def told_by(self, trace_id: str) -> list[Happening]:
+        """Return what came from one trace, by arrival.
+
+        Raises:
+            StoreError: The store cannot be read, or a row is malformed.
+        """
+        return [read_row(row) for row in await self._backend.rows_of_trace(trace_id)]
+
+    async def take_in(self, happenings: Sequence[Happening], applied_seq: int) -> None:
+        """Write what is not there yet in one transaction, with the scores that follow from it.
+
+        Args:
+            happenings: What happened; each counts once, however often it is told.
+            applied_seq: How far the event log is applied with it.
+
+        Raises:
+            StoreError: The store cannot be read or written; nothing has changed.
+        """
+        async with self._lock:
+            if self.problem is not None:
+                return
+            try:
+                await self._write(happenings, applied_seq)
+            except TrustCorruptionError as error:
+                self._distrust(error.text)
+
+    async def refresh(self) -> None:
+        """Take in what another process has committed; costs one small read where there is nothing.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        if self.problem is None and await self._mark(_GENERATION) != self._generation:
+            async with self._lock:
+                try:
+                    await self._catch_up()
+                except TrustCorruptionError as error:
+                    self._distrust(error.text)
+
+    async def verify(self) -> TrustReport:
+        """Check the whole chain, its anchor and every stored score against a replay of all events.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        async with self._lock, self._backend.transaction():
+            report = await self._checked()
+        for subject in report.damaged:
+            self._empty(subject, f"trust in {' '.join(subject)}: the stored score is not what its events give")
+        return report
+
+    async def repair(self) -> tuple[TrustSubject, ...]:
+        """Write every score that is not what its events give again, from its events; return whose they were.
+
+        Raises:
+            TrustCorruptionError: The events themselves do not check out; nothing has changed.
+            StoreError: The store cannot be read or written.
+        """
+        async with self._lock, self._backend.transaction() as tx:
+            report = await self._checked()
+            if self.problem is not None:
+                raise TrustCorruptionError(
+                    N_(
+                        "scores can be made again only from whole events, and these are not: {problem}",
+                        problem=self.problem,
+                    )
+                )
+            await self._catch_up()
+            rebuilt = {subject: await self._replayed(subject, ()) for subject in report.damaged}
+            await self._put_scores(tx, rebuilt)
+            generation = await self._raise_generation(tx)
+        self._publish(rebuilt)
+        self._generation = generation
+        return report.damaged
+
+    async def _checked(self) -> TrustReport:
+        chain = await check_chain(self._backend, self._anchor, self._key)
+        if chain.problem is not None:
+            self._distrust(chain.problem)
+            return TrustReport(rows=chain.head.seq, problems=(chain.problem,), first_bad_row=chain.first_bad_row)
+        damaged = await check_scores(self._backend, self._estimator, self._key)
+        lines = tuple(N_("the stored score of {subject} is damaged", subject=" ".join(one)) for one in damaged)
+        return TrustReport(rows=chain.head.seq, problems=lines, damaged=damaged)
+
+    async def _load(self, tx: TrustTransaction) -> None:
+        chain = await check_chain(self._backend, self._anchor, self._key)
+        self._head, self._census = chain.head, chain.census
+        # What was rolled back is not applied again by itself, also where the mark is lost.
+        self.applied_seq = max(await self._mark(_APPLIED), chain.census.applied_seq)
+        self._generation = await self._mark(_GENERATION)
+        self.problem = None
+        if chain.problem is not None:
+            self._distrust(chain.problem)
+        self._publish(await self._stored())
+        if self.problem is None:
+            everyone = chain.census.everyone()
+            self.states.know(everyone)
+            missing = sorted(subject for subject in everyone if self.states.get(subject) is None)
+            rebuilt = {subject: await self._replayed(subject, ()) for subject in missing}
+            await self._put_scores(tx, rebuilt)
+            self._publish(rebuilt)
+
+    async def _stored(self) -> dict[TrustSubject, SubjectState]:
+        stored = {}
+        for subject, blob in await self._backend.scores():
+            try:
+                state = from_blob(blob, subject, self._estimator, self._key)
+            except TrustCorruptionError as error:
+                self._empty(subject, str(error))
+            else:
+                if state is not None:
+                    stored[subject] = state
+        return stored
+
+    async def _write(self, happenings: Sequence[Happening], applied_seq: int) -> None:
+        async with self._backend.transaction() as tx:
+            await self._catch_up()
+            rows = await self._append(tx, happenings)
+            if not rows and applied_seq <= self.applied_seq:
+                return
+            changed = await self._advanced(rows)
+            applied_seq = max(applied_seq, self.applied_seq)
+            thresholds = await self._put_thresholds(tx)
+            await self._put_scores(tx, changed)
+            await tx.put_meta(_APPLIED, to_mark(_APPLIED, applied_seq, self._key))
+            generation = await self._raise_generation(tx)
+        self._publish(changed, rows)
+        self._generation, self.applied_seq = generation, applied_seq
+        self._kept_thresholds.extend(thresholds)
+        await self._anchor_head()
+
+    async def _append(self, tx: TrustTransaction, happenings: Iterable[Happening]) -> list[TrustRow]:
+        """Append what is not there yet and return the rows of it."""
+        head, fresh = self._head, []
+        for happening in happenings:
+            # A rollback is one and the same however many others there were.
+            attempt = 0 if isinstance(happening, Rollback) else self._census.attempt(happening.subject)
+            row = linked(to_row(happening, attempt), head, self._key)
+            if await tx.append(row):
+                head = ChainHead(row.seq, row.mac)
+                fresh.append(row)
+        return fresh
+
+    async def _catch_up(self) -> None:
+        """Take in committed rows that this process has not seen.
+
+        Raises:
+            TrustCorruptionError: The record does not check out any more.
+        """
+        generation, applied_seq = await self._mark(_GENERATION), await self._mark(_APPLIED)
+        rows = [row async for page in pages(self._backend, max(self._head.seq - 1, 0)) for row in page]
+        if self._head.seq:
+            if not rows or ChainHead(rows[0].seq, rows[0].mac) != self._head:
+                raise TrustCorruptionError(
+                    N_("row {seq} of the trust events was changed or is missing", seq=self._head.seq)
+                )
+            rows = rows[1:]
+        _, bad = walk(rows, self._head, self._key)
+        if bad is not None:
+            raise TrustCorruptionError(
+                N_("row {seq} of the trust events does not follow from the one before it", seq=bad.seq)
+            )
+        self._publish(await self._advanced(rows), rows)
+        self._generation, self.applied_seq = generation, max(applied_seq, self.applied_seq)
+
+    async def _advanced(self, rows: Iterable[TrustRow]) -> dict[TrustSubject, SubjectState]:
+        """Return the new states of all subjects and parents that `rows`, which follow the head, touch."""
+        touched: dict[TrustSubject, list[tuple[TrustRow, Happening]]] = defaultdict(list)
+        for row in rows:
+            happening = read_row(row)
+            touched[happening.subject].append((row, happening))
+            parent = parent_of(happening.subject)
+            if parent is not None:
+                touched[parent].append((row, happening))
+        return {subject: await self._advance(subject, news) for subject, news in touched.items()}
+
+    async def _advance(self, subject: TrustSubject, news: Sequence[tuple[TrustRow, Happening]]) -> SubjectState:
+        state = self.states.get(subject) or self._estimator.initial(subject)
+        happenings = [happening for _, happening in news]
+        if subject not in self._damaged and continues(state, happenings):
+            return fold(state, happenings, self._estimator)
+        return await self._replayed(subject, [row for row, _ in news])
+
+    async def _replayed(self, subject: TrustSubject, news: Sequence[TrustRow]) -> SubjectState:
+        """Return the state that all rows up to the head, and then `news`, give."""
+        family = {subject_hash(member) for member in (subject, *self.states.children(subject))}
+        family |= {row.subject_hash for row in news}
+        rows = [row for row in await self._backend.rows_of(sorted(family)) if row.seq <= self._head.seq]
+        if self._census.misses(sorted(family), len(rows)):
+            raise TrustCorruptionError(N_("events of {subject} are not found", subject=" ".join(subject)))
+        return fold(self._estimator.initial(subject), standing([*rows, *news]), self._estimator)
+
+    def _publish(self, changed: Mapping[TrustSubject, SubjectState], rows: Sequence[TrustRow] = ()) -> None:
+        """Let readers see new states; `rows` are what made them."""
+        self.states.put(changed)
+        self._damaged.difference_update(changed)
+        for row in rows:
+            self._census.take(row)
+        if rows:
+            self._head = ChainHead(rows[-1].seq, rows[-1].mac)
+        if any(row.kind == Rollback.kind for row in rows):
+            self.states.settle()
+
+    async def _put_scores(self, tx: TrustTransaction, states: Mapping[TrustSubject, SubjectState]) -> None:
+        for subject, state in states.items():
+            blob = to_blob(state, self._estimator, self._key)
+            await tx.put_score(subject_hash(subject), subject, blob, stamp(state.as_of) if state.as_of else "")
+
+    async def _put_thresholds(self, tx: TrustTransaction) -> list[TrustThreshold]:
+        fresh = [threshold for threshold in self._thresholds() if threshold not in self._kept_thresholds]
+        for item in fresh:
+            await tx.put_threshold(
+                item.effect_class, item.risk_band, item.min_score, item.min_samples, item.cap_autonomy
+            )
+        return fresh
+
+    async def _raise_generation(self, tx: TrustTransaction) -> int:
+        generation = self._generation + 1
+        await tx.put_meta(_GENERATION, to_mark(_GENERATION, generation, self._key))
+        return generation
+
+    async def _anchor_head(self) -> None:
+        try:
+            await asyncio.to_thread(self._anchor.write, self._head)
+        except StoreError:
+            _log.exception("the head of the trust events could not be anchored; a cut of its tail would go unnoticed")
+
+    async def _mark(self, name: str) -> int:
+        return read_mark(name, await self._backend.get_meta(name), self._key)
+
+    def _empty(self, subject: TrustSubject, why: str) -> None:
+        """Let a damaged subject read as one without any trust, for its children too; its events stay."""
+        _log.critical("%s; it reads as no trust until its next sample", why)
+        bare = self._estimator.initial(subject)
+        self._publish({subject: evolve(bare, as_of=self._clock.now(), recent=(True,) * RECENT)})
+        self._damaged.add(subject)
+
+    def _distrust(self, problem: Text) -> None:
+        _log.critical("the trust record does not check out: %s; every action asks, nothing was changed", problem)
+        self.problem = problem
