@@ -70,6 +70,8 @@ def _run(args: Namespace) -> int:
     from myclaw_simulate.report import as_json, as_text
     from myclaw_simulate.world import world_of
 
+    if args.plot is not None and not args.plot.parent.is_dir():
+        raise UsageError(N_("--plot {file}: there is no such folder", file=str(args.plot)))
     world, tasks, rules = world_of(args.set), _tasks(args.traces), _rules(args.estimator)
     attackers: Sequence[Attacker] = ATTACKERS if args.attacker == "both" else (args.attacker,)
     seeds = range(args.seed, args.seed + args.seeds)

@@ -72,7 +72,7 @@ class Run:
         """Return the mean score at the end of each day by subject; 0 in households that have none."""
         subjects = sorted({subject for subject, _ in self.ledger.scores})
         return {
-            subject: [self.ledger.scores[subject, day] / self.ledger.households for day in self._all()]
+            subject: [self.ledger.scores.get((subject, day), 0.0) / self.ledger.households for day in self._all()]
             for subject in subjects
         }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from attrs import define, field
@@ -26,13 +26,14 @@ class Ledger:
     """
 
     counts: Counter[tuple[str, int]] = field(factory=Counter)
-    scores: Counter[tuple[str, int]] = field(factory=Counter)
+    scores: dict[tuple[str, int], float] = field(factory=lambda: defaultdict(float))
     households: int = 0
 
     def add(self, other: Ledger) -> None:
         """Add what was counted elsewhere."""
         self.counts.update(other.counts)
-        self.scores.update(other.scores)
+        for key, score in other.scores.items():
+            self.scores[key] += score
         self.households += other.households
 
     def total(self, what: str, days: Iterable[int]) -> int:
@@ -49,7 +50,7 @@ def live(days: Iterable[Day], rule: Rule) -> Ledger:
             rule.learn(turn, done)
             ledger.counts.update((what, day.number) for what in _counted(done))
         for subject, score in rule.scores(day.evening).items():
-            ledger.scores[subject, day.number] += score  # type: ignore[assignment]
+            ledger.scores[subject, day.number] += score
     return ledger
 
 

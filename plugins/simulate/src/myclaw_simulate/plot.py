@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from math import ceil, floor, log10
 
@@ -17,10 +17,11 @@ __all__ = ["drawn"]
 _WIDTH, _LEFT, _RIGHT = 760, 52, 20
 _TOP, _PLOT_HEIGHT, _GAP = 64, 150, 64
 _LEGEND_COLUMN, _LEGEND_ROW = 140, 20
-_TICKS, _DAY_TICK = 4, 10
+_MOST_TICKS, _DAY_TICK = 5, 10
+_ROUNDING = 1e-9
 _SMOOTHED_DAYS = 7
 _LINES = (
-    ("#0b62b8", "#6cb2ff", ""),
+    ("#0b62b8", "#6cb2ff", "none"),
     ("#b3470a", "#ff9d5c", "8 3"),
     ("#5b6570", "#a9b4bf", "2 3"),
     ("#a01f7a", "#f08fd0", "10 3 2 3"),
@@ -30,13 +31,16 @@ _LINES = (
 """One line each: its colour on light ground, on dark ground, and its dashes, so that colour is not all that tells."""
 
 _STYLE = """
-svg{{background:#fff;color:#1f2328;font:12px system-ui,sans-serif}}
-text{{fill:currentColor}} .t{{font-weight:600}} .e{{text-anchor:end}} .m{{text-anchor:middle}}
+text{{fill:#1f2328;font:12px system-ui,sans-serif}} .b{{fill:#fff}}
+.t{{font-weight:600}} .e{{text-anchor:end}} .m{{text-anchor:middle}}
 .g{{stroke:#d5dae0;stroke-width:1}} .i{{fill:#eef1f4}} path{{fill:none;stroke-width:2;stroke-linejoin:round}}
 {light}
-@media(prefers-color-scheme:dark){{svg{{background:#0d1117;color:#e6edf3}} .g{{stroke:#30363d}} .i{{fill:#1b222b}}
+@media(prefers-color-scheme:dark){{text{{fill:#e6edf3}} .b{{fill:#0d1117}} .g{{stroke:#30363d}} .i{{fill:#1b222b}}
 {dark}}}
 """
+
+
+_Line = Sequence[float | None]
 
 
 @frozen(kw_only=True)
@@ -44,7 +48,7 @@ class _Panel:
     """One drawing: a title and one line for each rule."""
 
     title: str
-    lines: Sequence[Sequence[float]]
+    lines: Sequence[_Line]
 
 
 def drawn(runs: Sequence[Run]) -> str:
@@ -64,6 +68,7 @@ def _svg(panels: Sequence[_Panel], names: Sequence[str], run: Run) -> Iterator[s
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">'
     yield f"<title>{escape(_('Questions and harm over {n} days', n=run.days))}</title>"
     yield f"<style>{_style()}</style>"
+    yield '<rect class="b" width="100%" height="100%"/>'
     yield from _legend(names)
     for number, panel in enumerate(panels):
         yield from _panel(panel, _TOP + number * (_PLOT_HEIGHT + _GAP) + 20, run)
@@ -71,15 +76,9 @@ def _svg(panels: Sequence[_Panel], names: Sequence[str], run: Run) -> Iterator[s
 
 
 def _style() -> str:
-    light = " ".join(
-        f".l{n}{{stroke:{light};stroke-dasharray:{dash or 'none'}}}" for n, (light, _d, dash) in _numbered()
-    )
-    dark = " ".join(f".l{n}{{stroke:{dark}}}" for n, (_l, dark, _dash) in _numbered())
-    return _STYLE.format(light=light, dark=dark)
-
-
-def _numbered() -> Iterable[tuple[int, tuple[str, str, str]]]:
-    return enumerate(_LINES)
+    light = (f".l{n}{{stroke:{on_light};stroke-dasharray:{dash}}}" for n, (on_light, _dark, dash) in enumerate(_LINES))
+    dark = (f".l{n}{{stroke:{on_dark}}}" for n, (_light, on_dark, _dash) in enumerate(_LINES))
+    return _STYLE.format(light=" ".join(light), dark=" ".join(dark))
 
 
 def _legend(names: Sequence[str]) -> Iterator[str]:
@@ -91,21 +90,24 @@ def _legend(names: Sequence[str]) -> Iterator[str]:
 
 def _panel(panel: _Panel, top: int, run: Run) -> Iterator[str]:
     bottom = top + _PLOT_HEIGHT
-    step = _step(max((max(line, default=0.0) for line in panel.lines), default=0.0))
-    most = step * _TICKS
+    most = max((value for line in panel.lines for value in line if value is not None), default=0.0)
+    step = _step(most)
+    ticks = max(ceil(most / step - _ROUNDING), 1)
 
     def x(day: float) -> float:
         return _LEFT + (day - 1) / max(run.days - 1, 1) * (_WIDTH - _LEFT - _RIGHT)
 
     def y(value: float) -> float:
-        return bottom - value / most * _PLOT_HEIGHT
+        return bottom - value / (ticks * step) * _PLOT_HEIGHT
 
     yield f'<text class="t" x="{_LEFT}" y="{top - 10}">{escape(panel.title)}</text>'
     idle = [day for day in range(1, run.days + 1) if run.world.is_idle(day)]
     if idle:
         width = x(idle[-1]) - x(idle[0])
         yield f'<rect class="i" x="{x(idle[0]):.1f}" y="{top}" width="{width:.1f}" height="{_PLOT_HEIGHT}"/>'
-    for tick in range(_TICKS + 1):
+        middle = x((idle[0] + idle[-1]) / 2)
+        yield f'<text class="m" x="{middle:.1f}" y="{top + 16}">{escape(_("no use"))}</text>'
+    for tick in range(ticks + 1):
         at = y(tick * step)
         yield f'<path class="g" d="M{_LEFT} {at:.1f}H{_WIDTH - _RIGHT}"/>'
         yield f'<text class="e" x="{_LEFT - 6}" y="{at + 4:.1f}">{tick * step:g}</text>'
@@ -113,8 +115,17 @@ def _panel(panel: _Panel, top: int, run: Run) -> Iterator[str]:
         yield f'<text class="m" x="{x(day):.1f}" y="{bottom + 16}">{day}</text>'
     yield f'<text class="e" x="{_WIDTH - _RIGHT}" y="{bottom + 32}">{escape(_("day"))}</text>'
     for number, line in enumerate(panel.lines):
-        points = "L".join(f"{x(day):.1f} {y(value):.1f}" for day, value in enumerate(line, 1))
-        yield f'<path class="{_line(number)}" d="M{points}"/>'
+        yield f'<path class="{_line(number)}" d="{_path(line, x, y)}"/>'
+
+
+def _path(line: _Line, x: Callable[[float], float], y: Callable[[float], float]) -> str:
+    """Return a line with a gap where it has no value."""
+    parts = []
+    for day, value in enumerate(line, 1):
+        if value is not None:
+            joined = day > 1 and line[day - 2] is not None
+            parts.append(f"{'L' if joined else 'M'}{x(day):.1f} {y(value):.1f}")
+    return "".join(parts)
 
 
 def _line(number: int) -> str:
@@ -122,17 +133,26 @@ def _line(number: int) -> str:
 
 
 def _step(most: float) -> float:
-    """Return the round distance of the marks on an axis that reaches at least to `most`."""
+    """Return the round distance of the marks on an axis that reaches to `most`."""
     if most <= 0:
         return 1.0
-    least = most / _TICKS
-    unit = float(10 ** floor(log10(least)))
-    factor = next(factor for factor in (1, 2, 2.5, 5, 10) if factor * unit >= least * (1 - 1e-9))
-    return float(f"{factor * unit:.6g}") if factor else ceil(least)
+    unit = float(10 ** floor(log10(most / _MOST_TICKS)))
+    return next(factor * unit for factor in (1, 2, 2.5, 5, 10) if factor * unit * _MOST_TICKS >= most - _ROUNDING)
 
 
-def _smoothed(run: Run) -> Sequence[float]:
-    """Return the questions of each day as the mean of the seven days up to it."""
+def _smoothed(run: Run) -> _Line:
+    """Return the questions of each day as the mean of those days of the week up to it on which the agent was used."""
     values = run.a_day("questions")
-    windows = (values[max(day - _SMOOTHED_DAYS, 0) : day] for day in range(1, len(values) + 1))
-    return [sum(window) / len(window) for window in windows]
+    return [
+        None if run.world.is_idle(day) else _mean(values[at - 1] for at in _week(run, day))
+        for day in range(1, run.days + 1)
+    ]
+
+
+def _week(run: Run, day: int) -> Sequence[int]:
+    return [at for at in range(max(day - _SMOOTHED_DAYS, 0) + 1, day + 1) if not run.world.is_idle(at)]
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
