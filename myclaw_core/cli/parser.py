@@ -23,6 +23,9 @@ _COMPLETIONS = (
 )
 
 _COUNT_DIGITS = 9
+_LEVELS = ("read_only", "supervised", "full")
+_SECONDS = {"m": 60, "h": 60 * 60, "d": 24 * 60 * 60}
+_LONGEST_S = 30 * _SECONDS["d"]
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -69,6 +72,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_undo(commands)
     _add_trust(commands)
     _add_policy(commands)
+    _add_budget(commands)
+    _add_session(commands)
     _add_audit(commands)
     _add_plugins(commands)
     _add_config(commands)
@@ -88,9 +93,7 @@ def _add_run_options(parser: argparse.ArgumentParser, *, inherit: bool = False) 
         metavar="DIR",
         help=_("open this folder for the run"),
     )
-    parser.add_argument(
-        "--level", choices=("read_only", "supervised", "full"), default=unset, help=_("autonomy level of the run")
-    )
+    parser.add_argument("--level", choices=_LEVELS, default=unset, help=_("autonomy level of the run"))
 
 
 def _add_turn_options(parser: argparse.ArgumentParser, *, inherit: bool = False) -> None:
@@ -191,6 +194,30 @@ def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     explain.set_defaults(command="policy explain")
 
 
+def _add_budget(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    budget = commands.add_parser("budget", help=_("what was spent today and lately, on what, and what is left"))
+    _add_json(budget)
+    budget.set_defaults(command="budget")
+
+
+def _add_session(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = _(
+        "Shows the autonomy level of all sessions, or sets it for a time: its cost is stated first, and a raise needs "
+        "your yes. It ends by itself. What cannot be undone is asked at every level."
+    )
+    session = commands.add_parser(
+        "session", help=_("the autonomy level of all sessions, for a time"), description=about
+    )
+    session.add_argument("--level", choices=_LEVELS, default=argparse.SUPPRESS, help=_("the level to set; needs --for"))
+    session.add_argument(
+        "--for", dest="lasts_s", type=_duration, metavar="TIME", help=_("for how long, such as 30m, 24h or 7d")
+    )
+    session.add_argument("--end", action="store_true", help=_("end the level that was set"))
+    session.add_argument("--yes", action="store_true", help=_("agree without being asked"))
+    _add_json(session)
+    session.set_defaults(command="session")
+
+
 def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     audit = commands.add_parser(
         "audit", help=_("list, show, tail, verify: what happened, and whether the record is whole")
@@ -288,6 +315,15 @@ def _count(text: str) -> int:
     if not (text.isdecimal() and len(text) <= _COUNT_DIGITS and int(text)):
         raise argparse.ArgumentTypeError(_("must be a whole number from 1 to 999999999"))
     return int(text)
+
+
+def _duration(text: str) -> int:
+    """Return seconds."""
+    number, unit = text[:-1], _SECONDS.get(text[-1:], 0)
+    lasts_s = int(number) * unit if number.isdecimal() and len(number) <= _COUNT_DIGITS else 0
+    if not 0 < lasts_s <= _LONGEST_S:
+        raise argparse.ArgumentTypeError(_("must be minutes, hours or days, such as 30m, 24h or 7d, at most 30d"))
+    return lasts_s
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Literal
 
+from myclaw_core.cli.asking import says_yes
 from myclaw_core.cli.plugin_words import declaration, state_text, switch_json
 from myclaw_core.clock import SystemClock
 from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
@@ -45,7 +46,7 @@ def _enable(home: Home, name: str, *, agreed: bool, as_json: bool) -> int:
         seen = _fingerprint(plugin)
         if not as_json:
             print(declaration(plugin, manifest, seen, objection.error, name_warning(name, installed)))
-        if not (agreed or (not as_json and _says_yes())):
+        if not (agreed or (not as_json and says_yes(_("Enable it? [y/N] ")))):
             return _leave_off(home, name, manifest, as_json=as_json)
         book.give(_consent(plugin, seen))
     if is_disabled:
@@ -139,17 +140,6 @@ def _fingerprint(plugin: FoundPlugin) -> Fingerprint:
             )
         )
     return found
-
-
-def _says_yes() -> bool:
-    if not sys.stdin.isatty():
-        raise UsageError(N_("nobody can be asked here; read what is declared above, then add --yes"))
-    try:
-        given = input(_("Enable it? [y/N] ")).strip().lower()
-    except EOFError:
-        print()
-        return False
-    return given in {"y", "yes", *_("y yes").split()} - {"n", "no"}  # no translation makes a no a yes
 
 
 def _consent(plugin: FoundPlugin, seen: Fingerprint) -> Consent:

@@ -44,9 +44,10 @@ async def _run(args: argparse.Namespace) -> int:
         if sys.stdin.isatty():
             told = _("reading tool calls from the terminal: a line is {form}; Ctrl-D ends", form=_FORM)
             print(told, file=sys.stderr)
+        level = args.level or await agent.services.levels.now()
         for number, raw in numbered_lines(sys.stdin.buffer):
             try:
-                decision = await _judge(agent, _read(raw), roots, args.level)
+                decision = await _judge(agent, _read(raw), roots, level)
             except UsageError as error:
                 bad += 1
                 answer = _refusal(number, error, as_text=args.explain)
@@ -89,14 +90,14 @@ def _read(raw: bytes) -> Mapping[str, Any]:
     return value
 
 
-async def _judge(agent: Agent, line: Mapping[str, Any], roots: tuple[str, ...], level: str | None) -> PolicyDecision:
+async def _judge(agent: Agent, line: Mapping[str, Any], roots: tuple[str, ...], level: str) -> PolicyDecision:
     from myclaw_core.policy.types import Situation
     from myclaw_core.runtime.types import ExecutionTrace, ToolCall
 
     call = ToolCall(id="check", tool=line["tool"], args=line.get("args", {}))
     if (problem := agent.services.validator.problem(call)) is not None:
         raise UsageError(problem)
-    autonomy = _autonomy(line.get("autonomy", level or agent.services.config.agent.level))
+    autonomy = _autonomy(line.get("autonomy", level))
     sender = _text(line, "sender", "cli:me")
     trace = ExecutionTrace(
         id=agent.clock.new_id(),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_, _, use_language
+from myclaw_core.types.effect import autonomy_le
 from myclaw_core.types.text import as_text
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from myclaw_core.cli.log import LogLines
     from myclaw_core.desk import SessionDesk
     from myclaw_core.runtime.channel import Channel
+    from myclaw_core.types.effect import Autonomy
+    from myclaw_core.types.text import Text
 
 __all__ = ["open_roots", "run"]
 
@@ -51,9 +54,21 @@ async def _talk(args: argparse.Namespace, text: str | None, roots: tuple[str, ..
             channel.notice(notice)
         for root in _wide(roots):
             channel.notice(N_("--root {root} opens everything below it; a folder of its own is safer", root=root))
+        for notice in await _on_level(agent, args.level):
+            channel.notice(notice)
         log.unhold(map(str, agent.notices), show=lambda line: channel.notice(as_text(line)))
         desk = _desk(agent, channel, roots, args)
         return await channel.serve(desk) if text is None else await _ask(text, desk)
+
+
+async def _on_level(agent: Agent, chosen: Autonomy | None) -> list[Text]:
+    """Return what is said of the level before anything runs: the cost of one that is raised here, or what was set."""
+    levels = agent.services.levels
+    if chosen is None:
+        return [await levels.words()] if await levels.now() != levels.configured else []
+    if autonomy_le(chosen, await levels.now()):
+        return []
+    return [(await agent.services.ledger.estimate(chosen)).text]
 
 
 def _channel(agent: Agent, *, as_json: bool) -> Channel:
@@ -91,14 +106,13 @@ def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], args: argparse
     from myclaw_core.desk import SessionDesk
     from myclaw_core.policy.grants import checked_class
 
-    config = agent.services.config
     return SessionDesk(
         agent,
         channel,
         sender=f"cli:{getpass.getuser()}",
         roots=(*agent.standing_roots, *roots),
         cwd=roots[0] if roots else str(agent.home.workspace),
-        level=args.level or config.agent.level,
+        level=args.level,
         yes_to=tuple(checked_class(text) for text in args.yes_to),
         dry_run=args.dry_run,
     )
