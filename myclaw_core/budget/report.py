@@ -62,13 +62,14 @@ def budget_text(standing: Standing, books: Sequence[DayBook]) -> str:
         books: Today's book first, then those of the days before.
     """
     resets_at = f"{standing.resets_at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
+    aspects = list(_aspect_rows(books))
     tables = (
         columns([_limit_head(standing.day), *map(_limit_row, standing.limits)], right=range(1, 5)),
         [_("The budget resets at {at}.", at=resets_at)],
         columns(list(_day_rows(books)), right={1, 2}),
-        columns(list(_aspect_rows(books)), right=range(2, 8)),
+        columns([_aspect_head(len(books)), *aspects], right=range(2, 8)) if aspects else [],
     )
-    return "\n\n".join("\n".join(table) for table in tables)
+    return "\n\n".join("\n".join(table) for table in tables if table)
 
 
 def budget_json(standing: Standing, books: Sequence[DayBook]) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def _limit_head(day: str) -> tuple[str, ...]:
 
 def _limit_row(limit: LimitStanding) -> tuple[str, ...]:
     amounts = (limit.spent_eur, limit.reserved_eur, limit.left_eur)
-    return render(_LIMITS[limit.name]), f"{limit.limit_eur:g}", *(f"{eur:.4f}" for eur in amounts), limit.source
+    return render(_LIMITS[limit.name]), f"{limit.limit_eur:.2f}", *(f"{eur:.4f}" for eur in amounts), limit.source
 
 
 def _day_rows(books: Sequence[DayBook]) -> Iterator[tuple[str, ...]]:
@@ -106,9 +107,12 @@ def _day_rows(books: Sequence[DayBook]) -> Iterator[tuple[str, ...]]:
         yield name, _eur(sums.spent), str(sums.calls)
 
 
+def _aspect_head(days: int) -> tuple[str, ...]:
+    within = _("last {n} days", n=days)
+    return "", "", _("today"), within, _("calls"), _("tokens in"), _("from cache"), _("tokens out")
+
+
 def _aspect_rows(books: Sequence[DayBook]) -> Iterator[tuple[str, ...]]:
-    days = _("last {n} days", n=len(books))
-    yield "", "", _("today"), days, _("calls"), _("tokens in"), _("from cache"), _("tokens out")
     for aspect, label in _ASPECTS.items():
         today = _sums(books[:1], aspect)
         first = render(label)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.errors import ConfigError, MyclawError, UsageError
-from myclaw_core.messages import N_, _
+from myclaw_core.messages import N_, _, render
 from myclaw_core.paths import Home
 from myclaw_core.types.text import Text
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from myclaw_core.config import Config, ConfigSchema
     from myclaw_core.config.source import Source
     from myclaw_core.dispatch import Dispatcher
+    from myclaw_core.types.effect import Autonomy
 
 __all__ = ["run"]
 
@@ -69,6 +70,8 @@ def _set(args: argparse.Namespace, home: Home) -> int:
         if changed:
             config, value = _checked(home, text, where)
             after = _masked(where, value)
+            if where == ("agent", "level"):
+                _state_cost(before, config, as_json=args.json)
             write_text(home.config_file, text)
     key = dotted(where)
     if args.json:
@@ -79,6 +82,29 @@ def _set(args: argparse.Namespace, home: Home) -> int:
     if changed:
         _record(home, key, before, after, config)
     return 0
+
+
+def _state_cost(before: Any, config: Config, *, as_json: bool) -> None:
+    """Say on stderr what a higher level will probably cost; that it cannot be said does not stop the person."""
+    from myclaw_core.config.sections import AgentSection
+    from myclaw_core.types.effect import AUTONOMY_LEVELS, autonomy_le
+
+    level = config.agent.level
+    was = next((known for known in AUTONOMY_LEVELS if known == before), AgentSection().level)
+    if autonomy_le(level, was):
+        return
+    try:
+        text = asyncio.run(_estimate(level))
+    except MyclawError as error:
+        text = N_("estimate: none, the ledger cannot be read: {problem}", problem=error.text)
+    print(str(text) if as_json else render(text), file=sys.stderr)
+
+
+async def _estimate(level: Autonomy) -> Text:
+    from myclaw_core.cli.books import open_books
+
+    async with open_books(on_broken=lambda _error: None) as books:
+        return (await books.ledger.estimate(level)).text
 
 
 def _edited(args: argparse.Namespace, home: Home, source: Source, where: tuple[str, ...]) -> str:
