@@ -19,18 +19,22 @@ from drawn import (
     thresholds,
     trusting,
 )
-from hook_bench import bench, raising
+from hook_bench import STEP, TRACE, bench, raising
 from household import Household, KnownCall
 from hypothesis import given
 from hypothesis import strategies as st
+from myclaw_defaults.signals import five_signals
 from myclaw_defaults.thresholds import threshold_for
 from oracle import WORKSPACE, Rights, Settings
 
 from myclaw_core.constitution.engine import Constitution
 from myclaw_core.constitution.rule import Rule
 from myclaw_core.policy.types import Finding
+from myclaw_core.runtime.types import ToolError
 from myclaw_core.trust.promotion import judge
+from myclaw_core.trust.signals import DEFAULT_SIGNALS
 from myclaw_core.trust.thresholds import Thresholds
+from myclaw_core.trust.types import SignalContext
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustThreshold
 
@@ -93,6 +97,28 @@ async def test_no_threshold_can_loosen(
         )
 
     await _is_as_strict(household, wanted, known, rights, record, promotion=(asking(without), asking(with_plugin)))
+
+
+NAMES = st.sampled_from((*DEFAULT_SIGNALS, "mine")) | st.text(max_size=3)
+HOSTILE_SIGNALS = st.one_of(
+    st.dictionaries(NAMES, st.floats(0, 1), max_size=7),
+    st.dictionaries(NAMES, st.floats() | st.none() | st.booleans() | st.text(max_size=2), max_size=7),
+    st.sampled_from((None, 1.0, [("tool_success", 1.0)], object(), ValueError("broken"), SystemExit(0))),
+)
+
+
+@given(signals=HOSTILE_SIGNALS, before=st.booleans(), works=st.booleans(), undone=st.booleans())
+@relaxed
+def test_no_signal_can_loosen(signals: Any, before: bool, works: bool, undone: bool) -> None:
+    """The five that trust is made of are what ours say of them, whatever another plugin answers."""
+    ours, theirs = {"myclaw_signals": five_signals}, {"myclaw_signals": _answering(signals)}
+    named = {"stranger": theirs, "defaults": ours} if before else {"defaults": ours, "stranger": theirs}
+    step = STEP if works else evolve(STEP, state="failed", error=ToolError(kind="exception", message="no"))
+    context = SignalContext(undone_steps=frozenset({0} if undone else ()))
+
+    found = bench(**named).dispatcher.signals(step, TRACE, context)
+
+    assert {name: found[name] for name in DEFAULT_SIGNALS} == five_signals(step, TRACE, context)
 
 
 @given(
