@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from myclaw_core.budget.account import Account
 from myclaw_core.budget.ledger import Ledger
 from myclaw_core.process import is_alive, this_process
@@ -37,16 +39,19 @@ async def ended(processes: list[subprocess.Popen[str]]) -> None:
         await asyncio.to_thread(process.communicate, "\n")
 
 
-async def test_two_processes_at_once_never_pass_the_hard_cap(tmp_path: Path, ledger: Ledger, till: Any) -> None:
-    """Neither reserved nor spent; what was under way is booked once they are gone."""
-    await till.pay(ledger, 485)
+@pytest.mark.parametrize(("spent_cents", "fit"), [(485, 15), (499, 1), (500, 0)])
+async def test_two_processes_at_once_never_pass_the_hard_cap(
+    tmp_path: Path, ledger: Ledger, till: Any, spent_cents: int, fit: int
+) -> None:
+    """Each makes 20 calls of a cent at once; what was under way is booked once they are gone."""
+    await till.pay(ledger, spent_cents)
     processes, told = await spend_twice(tmp_path)
-    assert sum(each["made"] for each in told) == 15
+    assert sum(each["made"] for each in told) == fit
     standing = await ledger.standing()
-    assert (standing.spent_eur, standing.reserved_eur) == (4.85, 0.15)
+    assert (standing.spent_eur, standing.reserved_eur) == (spent_cents / 100, fit / 100)
     assert await ledger.recover() == 0, "both still run"
     await ended(processes)
-    assert await ledger.recover() == 15
+    assert await ledger.recover() == fit
     standing = await ledger.standing()
     assert (standing.spent_eur, standing.reserved_eur) == (5.0, 0.0)
 
