@@ -86,6 +86,7 @@ def _set(args: argparse.Namespace, home: Home) -> int:
 
 def _state_cost(before: Any, config: Config, *, as_json: bool) -> None:
     """Say on stderr what a higher level will probably cost; that it cannot be said does not stop the person."""
+    from myclaw_core.budget.estimate import no_estimate
     from myclaw_core.config.sections import AgentSection
     from myclaw_core.types.effect import AUTONOMY_LEVELS, autonomy_le
 
@@ -96,7 +97,7 @@ def _state_cost(before: Any, config: Config, *, as_json: bool) -> None:
     try:
         text = asyncio.run(_estimate(level))
     except MyclawError as error:
-        text = N_("estimate: none, the ledger cannot be read: {problem}", problem=error.text)
+        text = no_estimate(error, config.budget.hard_eur).text
     print(str(text) if as_json else render(text), file=sys.stderr)
 
 

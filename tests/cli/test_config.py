@@ -188,7 +188,9 @@ def test_a_change_that_cannot_be_recorded_is_made_all_the_same(run, home: Path, 
     monkeypatch.setenv("MYCLAW_PLUGINS", "")
     ended = run("config", "set", "agent.level", "full")
     assert ended.code == 0
-    assert ended.err.startswith("myclaw: not recorded in the event log: ")
+    estimate, told = ended.err.splitlines()
+    assert estimate.startswith("estimate: none, the ledger cannot be read: ")
+    assert told.startswith("myclaw: not recorded in the event log: ")
     assert value_at(read_source(home / "config.toml"), ("agent", "level")) == "full"
 
 
