@@ -79,27 +79,15 @@ def find_autoruns(root: str, hidden: Collection[str]) -> Autoruns:
         OSError: The folder cannot be read.
     """
     found: dict[str, Seen] = {}
-    shown = display_path(root)
     for folder, names, _inside in _armed(root, hidden):
-        if folder.names is None and folder.status.st_uid == os.geteuid():
-            raise ToolFailure(
-                N_(
-                    "{path} is shut to you, so what is in it cannot be kept from a command; open it with 'chmod u+rwx' "
-                    "first",
-                    path=display_path(_place(root, folder)),
-                )
-            )
-        if names and folder.too_deep:
-            raise ToolFailure(
-                N_("{root} holds {name} in folders too deep to keep it from a command", root=shown, name=names[0])
-            )
+        _require_holdable(root, folder, names)
         found |= {folder.below(name): _seen(root, folder, name) for name in names}
         if len(found) > MAX_AUTORUNS:
             raise ToolFailure(
                 N_(
                     "{root} holds more than {max} files that other programs run by themselves (.git/config, "
                     ".vscode …), too many to keep from a command; open a folder inside it with --root",
-                    root=shown,
+                    root=display_path(root),
                     max=MAX_AUTORUNS,
                 )
             )
@@ -128,6 +116,24 @@ def set_aside(root: str, hidden: Collection[str], known: Autoruns) -> SetAside:
             if was is not None or not _is_harmless(folder, name):
                 (done.moved if _rename(folder, name) else done.stuck).append(f"{_place(root, folder)}/{name}")
     return done
+
+
+def _require_holdable(root: str, folder: Folder, names: list[str]) -> None:
+    if folder.names is None and folder.status.st_uid == os.geteuid():
+        raise ToolFailure(
+            N_(
+                "{path} is shut to you, so what is in it cannot be kept from a command; open it with 'chmod u+rwx' first",
+                path=display_path(_place(root, folder)),
+            )
+        )
+    if names and folder.too_deep:
+        raise ToolFailure(
+            N_(
+                "{root} holds {name} in folders too deep to keep it from a command",
+                root=display_path(root),
+                name=names[0],
+            )
+        )
 
 
 def _armed(root: str, hidden: Collection[str], *, opening: bool = False) -> Iterator[tuple[Folder, list[str], bool]]:
