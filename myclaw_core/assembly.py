@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
 from attrs import frozen
 
 from myclaw_core.approval.gateway import Gateway
+from myclaw_core.approval.grants import GRANT_KIND, GrantBook
 from myclaw_core.budget.ledger import Ledger
 from myclaw_core.clock import Clock
 from myclaw_core.config import Config
@@ -24,7 +26,7 @@ from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, PinnedNetwork
 from myclaw_core.paths import Home
 from myclaw_core.policy.forbidden import ForbiddenPlaces
-from myclaw_core.policy.grants import RunGrants
+from myclaw_core.policy.grants import RunGrants, first_of
 from myclaw_core.policy.levels import Levels
 from myclaw_core.policy.never import NEVER_KIND, NeverList
 from myclaw_core.policy.own import own_places
@@ -97,23 +99,24 @@ class Assembly:
         ledger = Ledger.configured(self.log, self.clock, self.config.budget)
         rates = RateBook(door.limits)
         policy = door.policy(
+        run_grants, grants, never = RunGrants(), await self._grants(), await self._never(record_check)
             promotion=door.promotion(book, lambda: record_check.problem),
             budget=ledger,
             rates=rates,
-            never=await self._never(record_check),
+            never=never,
             recordable=self._why_unrecordable,
-            grants=self._grants,
+            grants=first_of(run_grants, grants),
         )
         return Services(
             clock=self.clock,
             config=self.config,
             log=self.log,
             ledger=ledger,
-            gateway=self._gateway(),
+            gateway=self._gateway(grants, never),
             rates=rates,
             policy=policy,
             levels=Levels(self.log, self.clock, self.config.agent.level),
-            grants=self._grants,
+            grants=run_grants,
             tools=tools,
             validator=ArgumentValidator(tools),
             provider=providers.get(self.config.agent.provider),
@@ -136,10 +139,17 @@ class Assembly:
         except StoreError as error:
             record_check.damaged(N_("the never-list cannot be read: {problem}", problem=error.text))
         return never
+        self.log.subscribe(never.on_event)
 
-    @cached_property
-    def _grants(self) -> RunGrants:
-        return RunGrants()
+    async def _grants(self) -> GrantBook:
+        """Return what is granted beforehand; the newest event says how late it was already."""
+        grants = GrantBook(self.clock)
+        grants.load(await self.log.scan(GRANT_KIND))
+        newest = await self.log.last()
+        if newest is not None:
+            grants.time.saw(datetime.fromisoformat(newest.at))
+        self.log.subscribe(grants.on_event)
+        return grants
 
     @cached_property
     def _thresholds(self) -> Thresholds:
@@ -149,9 +159,17 @@ class Assembly:
         dispatcher = self.dispatcher
         return ConfigGuard(file=self.home.config_file, schemas=dispatcher.config(), idle=dispatcher.plugins.idle)
 
-    def _gateway(self) -> Gateway:
+    def _gateway(self, grants: GrantBook, never: NeverList) -> Gateway:
         approval = self.config.approval
-        return Gateway(self.log, self.clock, reading_pause_s=approval.reading_pause_s, expires_s=approval.expires_s)
+        return Gateway(
+            self.log,
+            self.clock,
+            grants=grants,
+            never=never,
+            reading_pause_s=approval.reading_pause_s,
+            expires_s=approval.expires_s,
+            tutor_every=approval.tutor_every,
+        )
 
     def _journal(self, enclosure: Enclosure) -> UndoJournal:
         blobs = BlobStore(self.home.undo, self.config.limits.undo_cap_bytes)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 if TYPE_CHECKING:
-    from myclaw_core.approval.types import ApprovalCard
+    from myclaw_core.approval.cards import Cards
+    from myclaw_core.approval.types import ApprovalCard, Reply
     from myclaw_core.runtime.channel import Desk, Status, Submit
     from myclaw_core.runtime.types import ExecutionTrace
     from myclaw_core.types.text import Text
@@ -78,7 +79,7 @@ class RecordingChannel:
 
     Args:
         clock: Moved past the reading pause before each answer.
-        answer: The answer to a card; `None` leaves it without one.
+        answer: The answer to a card: yes, no, or a whole reply; `None` leaves it without one.
         attended: Whether somebody is there.
     """
 
@@ -87,7 +88,7 @@ class RecordingChannel:
     def __init__(
         self,
         clock: FakeClock,
-        answer: Callable[[ApprovalCard], bool | None] = lambda card: True,
+        answer: Callable[[ApprovalCard], bool | Reply | None] = lambda card: True,
         *,
         attended: bool = True,
     ) -> None:
@@ -118,17 +119,19 @@ class RecordingChannel:
         """Keep the result of a slash command."""
         self.shown.append(markdown)
 
-    async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
-        """Answer each card by rule, after the reading pause."""
+    async def ask(self, cards: Cards, submit: Submit) -> None:
+        """Answer each card by rule, after the reading pause; where it must be checked, a yes gives the name."""
+        from myclaw_core.approval.tutor import names_of
         from myclaw_core.approval.types import Reply
 
-        self.cards.extend(cards)
         self._clock.advance(seconds=5)
         for card in cards:
-            granted = self._answer(card)
-            if granted is None:
-                continue
-            refusal = submit(Reply(request_id=card.request.id, granted=granted, by=card.request.sender))
+            self.cards.append(card)
+            answer = self._answer(card) if cards.is_open(card) else None
+            if isinstance(answer, bool):
+                typed = names_of(card.request.draft)[0]
+                answer = Reply(request_id=card.request.id, granted=answer, by=card.request.sender, typed=typed)
+            refusal = None if answer is None else await submit(answer)
             if refusal is not None:
                 self.refusals.append(refusal)
 

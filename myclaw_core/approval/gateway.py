@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
-from attrs import evolve, field, frozen
+from attrs import frozen
 
-from myclaw_core import codec
-from myclaw_core.approval.types import Approval, ApprovalCard, ApprovalNote, ApprovalRequest, ApprovalState, Reply
+from myclaw_core.approval import records
+from myclaw_core.approval.cards import Asked, Cards
+from myclaw_core.approval.grants import GRANT_KIND, GrantBook, is_similar
+from myclaw_core.approval.press import Press
+from myclaw_core.approval.tutor import who_is_checked
+from myclaw_core.approval.types import Approval, ApprovalCard, ApprovalNote, ApprovalRequest, Grant, Reply
 from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
-from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked
 from myclaw_core.messages import N_
+from myclaw_core.policy.never import NEVER_KIND, NeverList, NeverRecord
+from myclaw_core.process import is_alive
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.types import Turn
-from myclaw_core.types.action import ApprovalRequestDraft
+from myclaw_core.runtime.types import ActionStep, Turn
+from myclaw_core.types.action import PURE_CLASS, ApprovalRequestDraft
 from myclaw_core.types.text import Text
 
-__all__ = ["ApprovalRecord", "Gateway", "Question"]
+__all__ = ["JOIN_S", "Gateway", "Question"]
 
-RECORD_KIND = "approval"
-
-
-@frozen(kw_only=True)
-class ApprovalRecord:
-    """A request that can still change; a request that ended leaves only its events.
-
-    Attributes:
-        state: `pending` or `granted`; every other state ends the record.
-        step_index: The step of the trace it belongs to.
-    """
-
-    request: ApprovalRequest
-    state: ApprovalState
-    step_index: int
-    unknown_fields: Mapping[str, Any] = field(factory=dict)
+JOIN_S = 10.0
+"""Seconds after the first display during which later questions join what is shown."""
 
 
 @frozen(kw_only=True)
@@ -49,178 +41,275 @@ class Question:
         step_index: The step that needs the answer.
         diff: What the change looks like, or empty.
         record: How the actor has done so far.
+        grantable: Whether a grant could answer such questions (`policy.grants.can_be_granted`).
+        tutor: Whether it must be checked in any case.
     """
 
     draft: ApprovalRequestDraft
     step_index: int
     diff: str = ""
     record: tuple[Text | str, ...] = ()
+    grantable: bool = False
+    tutor: bool = False
+
+
+@frozen
+class _Shown:
+    """What one sender sees on one channel."""
+
+    cards: Cards
+    task: asyncio.Task[None]
 
 
 class Gateway:
-    """Puts questions to the person of one turn and books the answers.
+    """Puts questions to the person and books the answers.
 
     Args:
-        log: The event log; the store is the truth, the turn only waits in memory.
+        log: The event log; the store is the truth, turns only wait in memory.
         clock: Time.
+        grants: What was granted for later questions too.
+        never: What was denied for later questions too.
         reading_pause_s: Seconds during which an answer is refused.
         expires_s: Seconds after which no answer is a no.
+        tutor_every: How many grants in a row are followed by a question that must be checked.
     """
 
-    def __init__(self, log: EventLog, clock: Clock, *, reading_pause_s: float, expires_s: float) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        clock: Clock,
+        *,
+        grants: GrantBook,
+        never: NeverList,
+        reading_pause_s: float,
+        expires_s: float,
+        tutor_every: int,
+    ) -> None:
         self._log = log
         self._clock = clock
-        self._pause = timedelta(seconds=max(0.0, reading_pause_s))
-        self._expiry = timedelta(seconds=expires_s)
+        self._grants = grants
+        self._never = never
+        self._press = Press(clock=clock, grants=grants, never=never, pause_s=max(0.0, reading_pause_s))
+        self._expires_s = expires_s
+        self._tutor_every = tutor_every
+        self._lock = asyncio.Lock()
+        self._asked: dict[UUID, Asked] = {}
+        self._shown: dict[tuple[int, str], _Shown] = {}
 
     async def ask(self, questions: Sequence[Question], turn: Turn, channel: Channel) -> list[Approval]:
         """Ask all questions together and return one approval each, in the same order.
 
         Where nobody is there to answer, the verdict comes at once as `expired` with the note `unattended`.
         """
-        requests = [self._request(question.draft, turn) for question in questions]
-        await self._book_questions(questions, requests)
+        asked = await self._put(questions, turn)
         if not (turn.attended and channel.attended):
-            approvals = [self._unanswered(request, "unattended") for request in requests]
-        else:
-            replies, note = await self._collect(questions, requests, channel)
-            approvals = [
-                self._answered(request, replies[request.id])
-                if request.id in replies
-                else self._unanswered(request, note)
-                for request in requests
-            ]
-        await self._book_answers(approvals)
-        return approvals
+            return await self._settle(asked, "unattended")
+        self._asked |= {each.request.id: each for each in asked}
+        try:
+            return await self._settle(asked, await self._answers(asked, turn.sender, channel))
+        finally:
+            for each in asked:
+                del self._asked[each.request.id]
 
-    async def consume(self, tx: LogTransaction, request_id: UUID, args_digest: str) -> None:
-        """Use up a grant inside the transaction that records the intent.
+    async def submit(self, reply: Reply) -> Text | None:
+        """Take one answer and return `None` once it is durable, else why it does not count.
 
-        Args:
-            args_digest: Digest of the arguments that are about to run; a grant is for these alone.
+        A channel may hand in a press whenever it comes, also one on a question of long ago.
 
         Raises:
-            StoreError: The grant was used, has ended or expired, was never given, or is for other arguments.
+            StoreError: The answer could not be recorded; the question is still open.
         """
-        record = await self._record(tx, request_id)
-        if record is None or record.state != "granted":
-            raise StoreError(N_("approval {id} is not open any more; ask again", id=str(request_id)))
-        if record.request.draft.action.args_digest != args_digest:
-            raise StoreError(N_("approval {id} was given for other arguments; ask again", id=str(request_id)))
-        if self._clock.now() >= record.request.expires_at:
-            raise StoreError(N_("approval {id} has expired; ask again", id=str(request_id)))
-        await tx.delete(RECORD_KIND, str(request_id))
+        return await asyncio.shield(self._submit(reply))
+
+    async def admit(self, tx: LogTransaction, step: ActionStep, sender: str) -> tuple[UUID, ...]:
+        """Use up what lets a step run, in the transaction of its intent; return the grants that it rests on.
+
+        Raises:
+            NotGrantedError: Its approval does not allow it; `tx` must be given up, here as below.
+            GrantEndedError: A grant that it rests on has ended.
+            NeverRefusedError: The sender has said never meanwhile.
+        """
+        classes = [effect.effect_class for effect in step.effects] or [PURE_CLASS]
+        await self._never.require(tx, sender, step.actor, classes)
+        if step.approval_id is not None:
+            await self.consume(tx, step.approval_id, step.args_digest)
+            return ()
+        grant_ids = step.decision.grant_ids if step.decision else ()
+        await self._grants.use(tx, grant_ids)
+        return grant_ids
+
+    async def consume(self, tx: LogTransaction, request_id: UUID, args_digest: str) -> None:
+        """Use up an approval inside `tx`.
+
+        Args:
+            args_digest: Digest of the arguments that are about to run; an approval is for these alone.
+
+        Raises:
+            NotGrantedError: It was used, has ended or expired, was never given, or is for other arguments.
+        """
+        await records.consume(tx, request_id, args_digest, self._grants.time.now())
 
     async def expire_dead(self, tx: LogTransaction, trace_id: UUID, note: ApprovalNote) -> list[tuple[int, Approval]]:
         """End every open request of a turn that is gone; return the step each was about, and how it ended."""
-        ended = []
-        for key, raw in await tx.scan(RECORD_KIND):
-            record = codec.loads(ApprovalRecord, raw, N_("approval record {key}", key=key))
-            if record.request.draft.action.trace_id != trace_id:
-                continue
-            approval = self._unanswered(record.request, note)
-            await tx.delete(RECORD_KIND, key)
-            await tx.append(ApprovalAnswered(trace_id=trace_id, approval=approval))
-            ended.append((record.step_index, approval))
-        return ended
+        dead = await records.open_records(tx, lambda record: record.request.draft.action.trace_id == trace_id)
+        return [(record.step_index, await self._expire(tx, record, note)) for record in dead]
+
+    async def recover(self) -> None:
+        """End the requests whose process is gone, and the grants that are over; `expire_dead` comes first."""
+        async with self._log.transaction() as tx:
+            for record in await records.open_records(tx, lambda record: not is_alive(record.owner)):
+                await self._expire(tx, record, "restart")
+            await records.prune(tx, self._clock.now())
+            await self._grants.prune(tx)
+
+    async def refresh(self) -> None:
+        """Take over what other processes granted, ended or denied for good."""
+        self._grants.load(await self._log.scan(GRANT_KIND))
+        with suppress(StoreError):  # a record that cannot be read was told of at the start; the others count
+            self._never.load(await self._log.scan(NEVER_KIND))
 
     async def pending(self) -> list[ApprovalRequest]:
         """Return the requests that wait for an answer."""
-        records = [
-            codec.loads(ApprovalRecord, raw, N_("approval record {key}", key=key))
-            for key, raw in await self._log.scan(RECORD_KIND)
-        ]
-        return [record.request for record in records if record.state == "pending"]
+        found = await records.open_records(self._log, lambda record: record.state == "pending")
+        return [record.request for record in found]
 
-    def _request(self, draft: ApprovalRequestDraft, turn: Turn) -> ApprovalRequest:
-        now = self._clock.now()
+    async def standing(self) -> list[Grant]:
+        """Return the grants that still cover something, by number."""
+        await self.refresh()
+        return self._grants.active()
+
+    async def end_grants(self, number: int | None = None) -> list[Grant]:
+        """End the grant with a number, or all of them, and return what was ended."""
+        async with self._log.transaction() as tx:
+            return await self._grants.end(tx, number)
+
+    async def forbidden(self, sender: str) -> list[NeverRecord]:
+        """Return the never-list of `sender`, oldest first."""
+        await self.refresh()
+        return self._never.entries(sender)
+
+    async def allow_again(self, entry: NeverRecord, approval: Approval, args_digest: str) -> None:
+        """Take an entry off the never-list by an approval of just that.
+
+        Raises:
+            NotGrantedError: The approval does not allow it.
+        """
+        async with self._log.transaction() as tx:
+            await self.consume(tx, approval.request_id, args_digest)
+            await self._never.remove(tx, entry, approval.trace_id)
+
+    async def _put(self, questions: Sequence[Question], turn: Turn) -> list[Asked]:
+        """Make the requests and book that they are put."""
+        asked = []
+        async with self._log.transaction() as tx:
+            mine = await records.open_records(tx, lambda record: record.request.sender == turn.sender)
+            waiting = sum(record.state == "pending" for record in mine)
+            demanded = [question.tutor for question in questions]
+            checked = await who_is_checked(tx, turn.sender, self._tutor_every, demanded, waiting)
+            for question, tutor in zip(questions, checked, strict=True):
+                request = self._request(question, turn, tutor=tutor)
+                await records.put_pending(tx, request, question.step_index)
+                card = ApprovalCard(request=request, diff=question.diff, record=question.record)
+                asked.append(Asked(card=card, cwd=turn.cwd, shown_s=self._clock.monotonic()))
+        return asked
+
+    def _request(self, question: Question, turn: Turn, *, tutor: bool) -> ApprovalRequest:
+        now = self._grants.time.now()
+        grantable = question.grantable and not tutor
         return ApprovalRequest(
             id=self._clock.new_id(),
-            draft=draft,
+            draft=question.draft,
             channel=turn.channel,
             sender=turn.sender,
             created_at=now,
-            expires_at=now + self._expiry,
-            not_before=now + self._pause,
+            expires_at=now + timedelta(seconds=self._expires_s),
+            not_before=now + timedelta(seconds=self._press.pause_s),
+            tutor=tutor,
+            batchable=grantable and is_similar(question.draft.action.effects),
+            standing=grantable,
         )
 
-    async def _book_questions(self, questions: Sequence[Question], requests: Sequence[ApprovalRequest]) -> None:
-        async with self._log.transaction() as tx:
-            for question, request in zip(questions, requests, strict=True):
-                record = ApprovalRecord(request=request, state="pending", step_index=question.step_index)
-                await tx.put(RECORD_KIND, str(request.id), codec.dumps(record, redact=True))
-                await tx.append(
-                    ApprovalAsked(
-                        trace_id=request.draft.action.trace_id, step_index=question.step_index, request=request
-                    )
-                )
-
-    async def _collect(
-        self, questions: Sequence[Question], requests: Sequence[ApprovalRequest], channel: Channel
-    ) -> tuple[dict[UUID, Reply], ApprovalNote]:
-        """Return the replies that came, and why others did not."""
-        replies: dict[UUID, Reply] = {}
-        open_requests = {request.id: request for request in requests}
-        cards = [
-            ApprovalCard(request=request, diff=question.diff, record=question.record)
-            for question, request in zip(questions, requests, strict=True)
-        ]
+    async def _answers(self, asked: Sequence[Asked], sender: str, channel: Channel) -> ApprovalNote:
+        """Wait for the answers and return why those that are missing did not come."""
         try:
-            async with self._clock.timeout(self._expiry.total_seconds()):
-                await channel.ask(cards, self._submitter(open_requests, replies))
+            async with self._clock.timeout(self._expires_s):
+                await self._show(asked, sender, channel)
         except TimeoutError:
-            channel.notice(N_("no answer within {seconds} s counts as no", seconds=self._expiry.total_seconds()))
-            return replies, "timeout"
-        return replies, "no answer"
+            channel.notice(N_("no answer within {seconds} s counts as no", seconds=self._expires_s))
+            return "timeout"
+        return "no answer"
 
-    def _submitter(
-        self, requests: Mapping[UUID, ApprovalRequest], replies: dict[UUID, Reply]
-    ) -> Callable[[Reply], Text | None]:
-        def submit(reply: Reply) -> Text | None:
-            request = requests.get(reply.request_id)
-            if request is None or request.id in replies:
-                return N_("this question is not open any more")
-            if reply.by != request.sender:
-                return N_("only {sender} can answer this", sender=request.sender)
-            now = self._clock.now()
-            if now >= request.expires_at:
-                return N_("this question has expired; ask again")
-            if reply.granted and now < request.not_before:
-                left = f"{(request.not_before - now).total_seconds():.1f}"
-                return N_("read first: a yes counts in {left} s", left=left)
-            replies[request.id] = reply
-            return None
+    async def _show(self, asked: Sequence[Asked], sender: str, channel: Channel) -> None:
+        """Show requests together with what the sender sees already, or afterwards; return once all are closed."""
+        key = (id(channel), sender)
+        while (shown := self._shown.get(key)) is not None and not shown.task.done() and not self._takes_more(shown):
+            await asyncio.wait({shown.task})
+        if shown is None or shown.task.done():
+            shown = self._shown[key] = self._begin(key, channel)
+        for each in asked:
+            each.shown_s = self._clock.monotonic()
+        shown.cards.add(asked)
+        try:
+            await _closed(shown, asked)
+        finally:
+            shown.cards.withdraw(asked)
+            if not shown.cards.has_open and not shown.task.done():
+                shown.task.cancel()
+                await asyncio.wait({shown.task})
 
-        return submit
+    def _begin(self, key: tuple[int, str], channel: Channel) -> _Shown:
+        cards = Cards(self._clock)
+        shown = _Shown(cards, asyncio.ensure_future(channel.ask(cards, self.submit)))
 
-    async def _book_answers(self, approvals: Sequence[Approval]) -> None:
-        async with self._log.transaction() as tx:
-            for approval in approvals:
-                record = await self._record(tx, approval.request_id)
-                if record is None or record.state != "pending":
-                    problem = N_("approval {id} was ended by another process; ask again", id=str(approval.request_id))
-                    raise StoreError(problem)
-                if approval.verdict == "granted":
-                    granted = evolve(record, state="granted")
-                    await tx.put(RECORD_KIND, str(approval.request_id), codec.dumps(granted))
-                else:
-                    await tx.delete(RECORD_KIND, str(approval.request_id))
-                await tx.append(ApprovalAnswered(trace_id=approval.trace_id, approval=approval))
+        def ended(task: asyncio.Task[None]) -> None:
+            if not task.cancelled():
+                task.exception()  # whoever still waits raises it
+            if self._shown.get(key) is shown:
+                del self._shown[key]
+            cards.tell()
 
-    async def _record(self, tx: LogTransaction, request_id: UUID) -> ApprovalRecord | None:
-        raw = await tx.get(RECORD_KIND, str(request_id))
-        return (
-            None if raw is None else codec.loads(ApprovalRecord, raw, N_("approval record {key}", key=str(request_id)))
-        )
+        shown.task.add_done_callback(ended)
+        return shown
 
-    def _answered(self, request: ApprovalRequest, reply: Reply) -> Approval:
-        return Approval(
-            request_id=request.id,
-            trace_id=request.draft.action.trace_id,
-            verdict="granted" if reply.granted else "denied",
-            decided_by=reply.by,
-            decided_at=self._clock.now(),
-        )
+    def _takes_more(self, shown: _Shown) -> bool:
+        return self._clock.monotonic() - shown.cards.began_s <= JOIN_S
+
+    async def _submit(self, reply: Reply) -> Text | None:
+        async with self._lock:
+            asked = self._asked.get(reply.request_id)
+            if asked is None or not asked.is_open:
+                return await records.late(self._log, reply.request_id, reply.by)
+            refusal = self._press.refusal(asked, reply)
+            if refusal is not None:
+                return refusal
+            others = [each for each in self._asked.values() if each.is_open and each is not asked]
+            async with self._log.transaction() as tx:
+                booked = await self._press.take(tx, asked, reply, others)
+            for each in (asked, *others):
+                each.approval = booked.get(each.request.id)
+            for shown in self._shown.values():
+                shown.cards.tell()
+            return None if booked else N_("this question is not open any more")
+
+    async def _settle(self, asked: Sequence[Asked], note: ApprovalNote) -> list[Approval]:
+        """Book that what was not answered counts as no, and return how all of it ended."""
+        async with self._lock:
+            open_ = [each for each in asked if each.approval is None]
+            if open_:
+                async with self._log.transaction() as tx:
+                    expired = [self._unanswered(each.request, note) for each in open_]
+                    for approval in expired:
+                        if not await records.answer(tx, approval):
+                            id_ = str(approval.request_id)
+                            raise StoreError(N_("approval {id} was ended by another process; ask again", id=id_))
+                for each, approval in zip(open_, expired, strict=True):
+                    each.approval = approval
+            return [each.approval for each in asked if each.approval is not None]
+
+    async def _expire(self, tx: LogTransaction, record: records.ApprovalRecord, note: ApprovalNote) -> Approval:
+        approval = self._unanswered(record.request, note)
+        await records.end(tx, record, approval)
+        return approval
 
     def _unanswered(self, request: ApprovalRequest, note: ApprovalNote) -> Approval:
         return Approval(
@@ -231,3 +320,11 @@ class Gateway:
             decided_at=self._clock.now(),
             note=note,
         )
+
+
+async def _closed(shown: _Shown, asked: Sequence[Asked]) -> None:
+    """Wait until these requests are closed and, where they were the last, until the channel has ended its display."""
+    while not shown.task.done() and (any(each.is_open for each in asked) or not shown.cards.has_open):
+        await shown.cards.changed()
+    if shown.task.done() and any(each.is_open for each in asked):
+        shown.task.result()

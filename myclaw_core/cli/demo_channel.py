@@ -58,7 +58,7 @@ class DemoChannel:
         for card in cards:
             self._show(card)
             await self._clock.sleep(READING_TIME_S)
-            refused = submit(Reply(request_id=card.request.id, granted=self._yes, by=card.request.sender))
+            refused = await submit(Reply(request_id=card.request.id, granted=self._yes, by=card.request.sender))
             answer = _("you: {words}", words=_("yes") if self._yes else _("no"))
             print(f"    {answer}" + (f" ({render(refused)})" if refused else ""))
 

@@ -88,6 +88,9 @@ class ApprovalSection:
     expires_s: float = _key(1800.0, N_("Seconds after which a question without an answer counts as no."), minimum=1)
 
 
+    tutor_every: int = _key(
+        10, N_("After so many yeses in a row a question is granted only by the name of its target."), minimum=1
+    )
 @frozen(kw_only=True)
 class Price:
     """What a model costs in USD per million tokens: fresh input, input from the provider's cache, output."""

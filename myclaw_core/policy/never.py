@@ -1,7 +1,7 @@
 """What a sender has said shall never be done again (policy check 2).
 
-The policy asks a copy in memory, which follows the events of this process; what counts are the shared records, looked at
-once more in the transaction of the intent, so that two processes have one list.
+The policy asks a copy in memory, which follows the events of this process; what counts are the shared records, which are
+looked at once more in the transaction of the intent, so that two processes have one list.
 """
 
 from __future__ import annotations
@@ -60,9 +60,17 @@ class NeverList:
         """Take over the stored records in place of what is in memory.
 
         Raises:
-            StoreError: A record cannot be read; guessing would allow what was forbidden.
+            StoreError: A record cannot be read; guessing would allow what was forbidden. The others are taken over.
         """
-        self._entries = {key: _read(key, value) for key, value in records}
+        entries, problem = {}, None
+        for key, value in records:
+            try:
+                entries[key] = _read(key, value)
+            except StoreError as error:
+                problem = problem or error
+        self._entries = entries
+        if problem is not None:
+            raise problem
 
     def add(self, sender: str, actor: str, effect_class: str, at: datetime) -> tuple[str, bytes]:
         """Add an entry in memory and return the record (key, value) to store; see `NeverRecord`."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, Protocol
 
 from attrs import frozen
 
-from myclaw_core.approval.types import ApprovalCard, Reply
+from myclaw_core.approval.cards import Cards
+from myclaw_core.approval.types import Reply
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
 
 __all__ = ["Channel", "Desk", "Status", "Submit"]
 
-Submit = Callable[[Reply], Text | None]
-"""Hands in one answer; returns why it was refused (reading pause, expiry), or `None` when it was taken."""
+Submit = Callable[[Reply], Awaitable[Text | None]]
+"""Hands in one answer; returns why it was refused (reading pause, expiry), or `None` once it is taken for good."""
 
 
 @frozen(kw_only=True)
@@ -74,8 +75,12 @@ class Channel(Protocol):
         """Show the whole result of a slash command."""
         ...
 
-    async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
-        """Show the cards together and hand in one reply for each; cards left without a reply count as no."""
+    async def ask(self, cards: Cards, submit: Submit) -> None:
+        """Show the cards together and hand in one reply for each; cards left without a reply count as no.
+
+        Cards may join at the end while these are shown (`cards.changed` tells), and an answer to one may close others
+        (`cards.is_open`). It returns once no card is open.
+        """
         ...
 
     def end_turn(self, trace: ExecutionTrace) -> None:

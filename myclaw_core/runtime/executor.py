@@ -12,10 +12,13 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from myclaw_core.approval.grants import GrantEndedError
+from myclaw_core.approval.records import NotGrantedError
 from myclaw_core.budget.types import BudgetRefusedError
 from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure, UnavailableError
 from myclaw_core.files.access import PinnedFiles
 from myclaw_core.messages import N_
+from myclaw_core.policy.never import NeverRefusedError
 from myclaw_core.policy.rates import RateRefusedError
 from myclaw_core.policy.shell import ShellCall, shell_call
 from myclaw_core.policy.types import PolicyDecision
@@ -34,6 +37,9 @@ from myclaw_core.undo.journal import SNAPSHOT, planned_states
 from myclaw_core.undo.types import PathState, UndoRecord
 
 __all__ = ["Executor", "PlanFailedError", "Planned"]
+
+_REFUSED = (BudgetRefusedError, GrantEndedError, NeverRefusedError, NotGrantedError, RateRefusedError)
+"""What keeps an intent from being recorded although the step was allowed: others were busy meanwhile."""
 
 
 @frozen(kw_only=True)
@@ -135,7 +141,7 @@ class Executor:
         command = planned.command if planned else None
         try:
             step = await self._recorder.intended(step, undo)
-        except (BudgetRefusedError, RateRefusedError) as refused:
+        except _REFUSED as refused:
             refusal = ToolError(kind="denied", message=refused.text, retryable=True)
             return await self._end(evolve(step, state="failed", error=refusal))
         journalled = planned_states(undo) if undo else None

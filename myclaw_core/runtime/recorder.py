@@ -194,13 +194,15 @@ class TraceRecorder:
         Raises:
             BudgetRefusedError: What it would spend would pass the hard cap by now; like below, nothing was kept.
             RateRefusedError: Others have used up a limit since the step was judged.
-            StoreError: The approval is not open any more, or the log cannot be written; nothing may run then.
+            NotGrantedError: The approval is not open any more.
+            GrantEndedError: The grant that it rests on is not, either.
+            NeverRefusedError: The sender has said never since the step was judged.
+            StoreError: The log cannot be written; nothing may run then.
         """
         est_cost_eur = step.decision.action.est_cost_eur if step.decision else 0.0
         hold_id = self._clock.new_id() if est_cost_eur else None
         async with self._log.transaction() as tx:
-            if step.approval_id is not None:
-                await self._gateway.consume(tx, step.approval_id, step.args_digest)
+            grant_ids = await self._gateway.admit(tx, step, self.trace.sender)
             await self._rates.count(tx, self.trace.sender, _side_effect_classes(step), self._clock.now())
             if hold_id is not None:
                 trace = self.trace
@@ -208,7 +210,13 @@ class TraceRecorder:
             if undo is not None:
                 await tx.put(UNDO_KIND, undo_key(self.trace.id, step.index), codec.dumps(undo))
             await tx.append(
-                StepIntended(trace_id=self.trace.id, step_index=step.index, approval_id=step.approval_id, undo=undo)
+                StepIntended(
+                    trace_id=self.trace.id,
+                    step_index=step.index,
+                    approval_id=step.approval_id,
+                    undo=undo,
+                    grant_ids=grant_ids,
+                )
             )
         if hold_id is not None:
             self._held[step.index] = hold_id

@@ -39,7 +39,7 @@ async def recover(
     signals: Callable[[ExecutionTrace], Sequence[TraceSignals]],
     on_damage: Callable[[MyclawError], None],
 ) -> list[ExecutionTrace]:
-    """Close every open turn whose process is gone and return the traces.
+    """Close every open turn whose process is gone, end its questions, and return the traces.
 
     A turn whose record or events cannot be read stays open as evidence and is told to `on_damage`. Open questions of
     the others end as `expired (restart)`. A step with an intent and no result keeps the state `intent`: its outcome is
@@ -59,6 +59,10 @@ async def recover(
             on_damage(error)
         else:
             recovered.extend(filter(None, [trace]))
+    try:
+        await gateway.recover()
+    except MyclawError as error:
+        on_damage(error)
     return recovered
 
 

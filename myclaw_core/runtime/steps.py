@@ -11,6 +11,7 @@ from myclaw_core.approval.gateway import Question
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_
+from myclaw_core.policy.grants import can_be_granted
 from myclaw_core.policy.types import PolicyDecision, Situation
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.executor import Executor, PlanFailedError, Planned
@@ -159,6 +160,8 @@ class StepRunner:
             step_index=item.step.index,
             diff=item.planned.diff if item.planned else "",
             record=tuple(self._services.record_of(subject) for subject in subjects),
+            grantable=can_be_granted(decision),
+            tutor=decision.tutor,
         )
 
     async def _finish(self, item: _Judged, situation: Situation) -> ActionStep:
@@ -188,6 +191,8 @@ class StepRunner:
         if _STRICTNESS[now.verdict] > _STRICTNESS[was.verdict]:
             item.step = evolve(item.step, decision=now)
             await self._ask([item])
+        elif now.verdict == was.verdict and now.grant_ids != was.grant_ids:
+            item.step = evolve(item.step, decision=now)
         return item.error
 
     def _observe(self, call: ToolCall, step: ActionStep) -> Text | None:

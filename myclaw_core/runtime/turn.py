@@ -68,6 +68,7 @@ class TurnRunner:
             StoreError: The log cannot be written; the trace is found and closed at the next start.
             MyclawError: Something else went wrong; the trace is closed as `failed`.
         """
+        await self._services.gateway.refresh()
         await self._recorder.start(self._turn)
         self._messages.append(Message(role="user", text=self._turn.text))
         outcome: Outcome = "failed"

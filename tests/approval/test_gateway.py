@@ -12,10 +12,12 @@ from myclaw_sqlite.event_store import SqliteEventStore
 from spoken import untranslatable
 
 from myclaw_core.approval.gateway import Gateway, Question
+from myclaw_core.approval.grants import GrantBook
 from myclaw_core.approval.types import Approval, ApprovalCard, Reply
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked
+from myclaw_core.policy.never import NeverList
 from myclaw_core.runtime.types import Turn
 from myclaw_core.testing import FakeClock, RecordingChannel
 from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
@@ -63,7 +65,11 @@ async def gateway_on(path: Path, clock: FakeClock) -> AsyncIterator[tuple[Gatewa
     log = EventLog(SqliteEventStore(path), b"k" * 32, clock)
     await log.open()
     try:
-        yield Gateway(log, clock, reading_pause_s=3.0, expires_s=1800.0), log
+        grants, never = GrantBook(clock), NeverList()
+        log.subscribe(grants.on_event)
+        log.subscribe(never.on_event)
+        limits = {"reading_pause_s": 3.0, "expires_s": 1800.0, "tutor_every": 10}
+        yield Gateway(log, clock, grants=grants, never=never, **limits), log
     finally:
         await log.close()
 
@@ -129,7 +135,7 @@ async def test_an_answer_after_the_expiry_is_refused(tmp_path: Path, clock: Fake
     class Slow(RecordingChannel):
         async def ask(self, cards, submit) -> None:
             clock.advance(minutes=31)
-            self.refusals.append(submit(Reply(request_id=cards[0].request.id, granted=True, by="test:me")))
+            self.refusals.append(await submit(Reply(request_id=cards[0].request.id, granted=True, by="test:me")))
 
     channel = Slow(clock)
     async with gateway_on(tmp_path / "events.db", clock) as (gateway, _):
@@ -145,9 +151,8 @@ async def test_a_second_answer_to_the_same_question_is_refused(tmp_path: Path, c
         async def ask(self, cards, submit) -> None:
             clock.advance(seconds=5)
             reply = Reply(request_id=cards[0].request.id, granted=False, by="test:me")
-            self.refusals.extend(
-                [submit(reply), submit(Reply(request_id=reply.request_id, granted=True, by="test:me"))]
-            )
+            again = Reply(request_id=reply.request_id, granted=True, by="test:me")
+            self.refusals.extend([await submit(reply), await submit(again)])
 
     channel = Twice(clock)
     async with gateway_on(tmp_path / "events.db", clock) as (gateway, _):

@@ -91,7 +91,7 @@ async def test_an_answer_within_the_reading_pause_is_refused(open_agent, make_de
             from myclaw_core.approval.types import Reply
 
             reply = Reply(request_id=cards[0].request.id, granted=True, by=cards[0].request.sender)
-            self.refusals.append(submit(reply))
+            self.refusals.append(await submit(reply))
 
     channel = Hasty(clock)
     async with open_agent([calls(write("a.md")), says("Not done.")]) as agent:
@@ -107,7 +107,7 @@ async def test_an_answer_of_somebody_else_is_refused(open_agent, make_desk, home
             from myclaw_core.approval.types import Reply
 
             clock.advance(seconds=10)
-            self.refusals.append(submit(Reply(request_id=cards[0].request.id, granted=True, by="test:stranger")))
+            self.refusals.append(await submit(Reply(request_id=cards[0].request.id, granted=True, by="test:stranger")))
 
     channel = Stranger(clock)
     async with open_agent([calls(write("a.md")), says("Not done.")]) as agent:

@@ -108,7 +108,7 @@ class FixedDesk:
         self.channel.text("Done.\n")
         self.channel.end_turn(build.trace(build.step()))
 
-    def submit(self, reply: Reply) -> Text | None:
+    async def submit(self, reply: Reply) -> Text | None:
         """Refuse the first answer of a run that wants it."""
         print_mark(f"reply {reply.request_id.int - 100} {reply.granted} {reply.by}")
         if os.environ.get("DRIVER_REFUSE") and self.refusals == 0:

@@ -73,7 +73,7 @@ async def ask(cards: Sequence[Any], *answers: str, refuse: int = 0) -> tuple[lis
     """
     out, replies, clock, person = io.StringIO(), [], FakeClock(), Answers(*answers)
 
-    def submit(reply: Reply) -> Text | None:
+    async def submit(reply: Reply) -> Text | None:
         replies.append((reply.request_id.int - 100, reply.granted))
         return N_("read first, {n} s left", n=3) if len(replies) <= refuse else None
 

@@ -51,13 +51,13 @@ class Dialog:
             try:
                 choice = await self._choice(card)
             except EOFError:
-                submit(Reply(request_id=card.request.id, granted=False, by=card.request.sender))
+                await submit(Reply(request_id=card.request.id, granted=False, by=card.request.sender))
                 self.screen.lines([Line(_("no answer is no"))])
                 return
             if choice == "details":
                 self.screen.lines(detail_lines(card, self.clock.now()))
                 continue
-            refusal = submit(Reply(request_id=card.request.id, granted=choice == "yes", by=card.request.sender))
+            refusal = await submit(Reply(request_id=card.request.id, granted=choice == "yes", by=card.request.sender))
             if refusal is None:
                 return
             self.screen.lines([Line(inert(render(refusal)), "warn")])

@@ -1,0 +1,156 @@
+"""What one answer means: whether it counts, what else it covers, and what is booked with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from attrs import evolve, frozen
+
+from myclaw_core.approval import records
+from myclaw_core.approval.cards import Asked
+from myclaw_core.approval.grants import GrantBook, covers, new_grant
+from myclaw_core.approval.tutor import count_answers, names_of
+from myclaw_core.approval.types import Approval, ApprovalRequest, Grant, Reply
+from myclaw_core.clock import Clock
+from myclaw_core.events.log import LogTransaction
+from myclaw_core.messages import N_
+from myclaw_core.policy.never import NeverList, NeverRecord
+from myclaw_core.types.text import Text
+
+__all__ = ["Press"]
+
+
+@frozen(kw_only=True)
+class Press:
+    """Judges and books answers.
+
+    Attributes:
+        pause_s: Seconds after display during which a yes is refused.
+    """
+
+    clock: Clock
+    grants: GrantBook
+    never: NeverList
+    pause_s: float
+
+    def refusal(self, asked: Asked, reply: Reply) -> Text | None:
+        """Return why an answer to an open request does not count, or `None`."""
+        request = asked.request
+        if reply.by != request.sender:
+            return N_("only {sender} can answer this", sender=request.sender)
+        if self._is_over(request):
+            return N_("this question has expired; ask again")
+        left_s = self._pause_left_s(asked)
+        if left_s > 0 and (reply.granted or reply.reach == "never"):
+            return N_("read first: a yes counts in {left} s", left=f"{left_s:.1f}")
+        return _unfitting(request, reply)
+
+    async def take(
+        self, tx: LogTransaction, asked: Asked, reply: Reply, others: Sequence[Asked]
+    ) -> dict[UUID, Approval]:
+        """Book an answer that counts, with all that it covers and gives.
+
+        Args:
+            others: The other open requests.
+
+        Returns:
+            The approvals by request; none where the request was ended by another process.
+        """
+        grant = self._grant(asked, reply)
+        booked: dict[UUID, Approval] = {}
+        for each in (asked, *self._covered(asked, reply, grant, others)):
+            approval = self._approval(each.request, reply, first=each is asked)
+            if await records.answer(tx, approval):
+                booked[each.request.id] = approval
+            elif each is asked:
+                return {}
+        if grant is not None:
+            await self._give(tx, grant, asked.request, covered=len(booked) - 1)
+        if reply.reach == "never":
+            await self._forbid(tx, asked.request, reply)
+        granted = len(booked) if reply.granted else 0
+        await count_answers(tx, asked.request.sender, granted=granted, checked=asked.request.tutor)
+        return booked
+
+    def _grant(self, asked: Asked, reply: Reply) -> Grant | None:
+        if not reply.granted or reply.reach == "once":
+            return None
+        return new_grant(self.clock.new_id(), asked.request, reply.reach, asked.cwd, self.grants.time)
+
+    def _covered(self, asked: Asked, reply: Reply, grant: Grant | None, others: Sequence[Asked]) -> Sequence[Asked]:
+        if grant is not None:
+            return [each for each in others if _is_granted(each, grant)][: grant.left]
+        if reply.reach == "never":
+            return [each for each in others if _is_like(each.request, asked.request)]
+        return [each for each in others if each.request.id in reply.also and self._may_be_meant(each, reply)]
+
+    def _may_be_meant(self, asked: Asked, reply: Reply) -> bool:
+        """Return whether a yes to another line may mean this one: it was visible as long as it takes to read it."""
+        request = asked.request
+        sound = request.sender == reply.by and request.batchable and not self._is_over(request)
+        return sound and self._pause_left_s(asked) <= 0
+
+    async def _give(self, tx: LogTransaction, grant: Grant, request: ApprovalRequest, covered: int) -> None:
+        left = None if grant.left is None else grant.left - covered
+        await self.grants.give(tx, evolve(grant, used=covered, left=left), request.draft.action.trace_id)
+
+    async def _forbid(self, tx: LogTransaction, request: ApprovalRequest, reply: Reply) -> None:
+        """Put the class on the never-list and take back every yes to it that was not used yet."""
+        now = self.clock.now()
+        action, effect_class = request.draft.action, request.draft.effect_class
+        entry = NeverRecord(sender=request.sender, actor=action.actor, effect_class=effect_class, at=now)
+        await self.never.put(tx, entry, action.trace_id)
+        for record in await records.open_records(tx):
+            if record.state == "granted" and _is_like(record.request, request):
+                taken_back = self._approval(record.request, reply, first=False)
+                await records.end(tx, record, evolve(taken_back, verdict="revoked"))
+
+    def _approval(self, request: ApprovalRequest, reply: Reply, *, first: bool) -> Approval:
+        return Approval(
+            request_id=request.id,
+            trace_id=request.draft.action.trace_id,
+            verdict="granted" if reply.granted else "denied",
+            decided_by=reply.by,
+            decided_at=self.clock.now(),
+            scope="once" if first else "batch",
+        )
+
+    def _is_over(self, request: ApprovalRequest) -> bool:
+        return self.grants.time.now() >= request.expires_at
+
+    def _pause_left_s(self, asked: Asked) -> float:
+        return asked.shown_s + self.pause_s - self.clock.monotonic()
+
+
+def _unfitting(request: ApprovalRequest, reply: Reply) -> Text | None:
+    """Return why an answer goes further than the question allows, or `None`."""
+    if not reply.granted:
+        fits = reply.reach in ("once", "never") and not reply.also
+        return None if fits else N_("that is no answer to this question")
+    if reply.reach == "never" or (reply.also and reply.reach != "once"):
+        return N_("that is no answer to this question")
+    if request.tutor:
+        if reply.reach != "once" or reply.also:
+            return N_("this one has to be checked, so it is granted alone")
+        if reply.typed not in names_of(request.draft):
+            return N_("this one has to be checked: give the name of what it would touch")
+    if reply.reach == "always" and not request.standing:
+        return N_("this is asked each time")
+    if (reply.also or reply.reach not in ("once", "always")) and not request.batchable:
+        return N_("this one is answered alone")
+    return None
+
+
+def _is_granted(asked: Asked, grant: Grant) -> bool:
+    request, action = asked.request, asked.request.draft.action
+    offered = request.standing if grant.call_digest else request.batchable
+    return offered and all(covers(grant, action, effect, asked.cwd) for effect in action.effects)
+
+
+def _is_like(request: ApprovalRequest, denied: ApprovalRequest) -> bool:
+    """Return whether a request falls under what was denied for good: sender and actor, and the class among its own."""
+    action, wanted = request.draft.action, denied.draft
+    same = (request.sender, action.actor) == (denied.sender, wanted.action.actor)
+    classes = {request.draft.effect_class, *(effect.effect_class for effect in action.effects)}
+    return same and wanted.effect_class in classes

@@ -1,0 +1,79 @@
+"""After a number of yeses in a row one question must be checked: it is granted only by the name of what it touches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import field, frozen
+
+from myclaw_core import codec
+from myclaw_core.events.log import LogTransaction
+from myclaw_core.messages import N_
+from myclaw_core.policy.shell import is_opaque
+from myclaw_core.types.action import ApprovalRequestDraft
+
+__all__ = ["TutorRecord", "count_answers", "names_of", "who_is_checked"]
+
+_KIND = "tutor"
+
+
+@frozen(kw_only=True)
+class TutorRecord:
+    """How many questions in a row a sender granted since the last one that was checked or denied."""
+
+    granted: int = 0
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+async def who_is_checked(
+    tx: LogTransaction, sender: str, every: int, demanded: Sequence[bool], waiting: int
+) -> list[bool]:
+    """Return which of several new questions must be checked.
+
+    Args:
+        every: How many grants in a row are followed by one that must be checked.
+        demanded: Whether something else already wants each of them checked.
+        waiting: How many earlier questions have no answer yet; each may still be granted.
+    """
+    granted = (await _read(tx, sender)).granted + waiting
+    checked = []
+    for wanted in demanded:
+        check = wanted or granted >= every
+        granted = 0 if check else granted + 1
+        checked.append(check)
+    return checked
+
+
+async def count_answers(tx: LogTransaction, sender: str, *, granted: int, checked: bool) -> None:
+    """Count an answer.
+
+    Args:
+        granted: How many questions it granted; 0 for a no, which was surely looked at.
+        checked: Whether it was the answer to a question that had to be checked.
+    """
+    before = 0 if checked or not granted else (await _read(tx, sender)).granted
+    await tx.put(_KIND, sender, codec.dumps(TutorRecord(granted=0 if checked else before + granted)))
+
+
+def names_of(draft: ApprovalRequestDraft) -> tuple[str, ...]:
+    """Return what grants a question that must be checked: the target as a whole, or its name alone.
+
+    The name of a path or URL is its last part, that of a command its program.
+    """
+    action = draft.action
+    judged = [effect for effect in action.effects if effect.effect_class == draft.effect_class] or action.effects
+    if not judged:
+        return (action.tool_name,)
+    target = judged[0].target
+    if judged[0].kind == "shell_exec":
+        program = target.split() if is_opaque(judged[0]) else [judged[0].scope.partition(" @ ")[0]]
+        names = [target, *program[:1]]
+    else:
+        names = [target, target.rstrip("/").rpartition("/")[2]]
+    return tuple(name for name in dict.fromkeys(names) if name)
+
+
+async def _read(tx: LogTransaction, sender: str) -> TutorRecord:
+    raw = await tx.get(_KIND, sender)
+    return TutorRecord() if raw is None else codec.loads(TutorRecord, raw, N_("count of {sender}", sender=sender))
