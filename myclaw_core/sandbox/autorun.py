@@ -122,7 +122,7 @@ def _require_holdable(root: str, folder: Folder, names: list[str]) -> None:
     if folder.names is None and folder.status.st_uid == os.geteuid():
         raise ToolFailure(
             N_(
-                "{path} is shut to you, so what is in it cannot be kept from a command; open it with 'chmod u+rwx' first",
+                "{path} is shut to you, so what is in it cannot be kept from a command; open it with 'chmod u+rwx'",
                 path=display_path(_place(root, folder)),
             )
         )
