@@ -1,7 +1,7 @@
 """The state machine of requests as the core database keeps it: each transition is part of one transaction.
 
-A request is pending until it is granted or denied, and granted until it is consumed; before that it may expire, and a yes
-may be revoked.
+A request is pending until it is granted or denied, and granted until it is consumed; before that it may expire, and a
+yes may be revoked.
 """
 
 from __future__ import annotations

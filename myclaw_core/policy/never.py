@@ -1,6 +1,6 @@
 """What a sender has said shall never be done again (policy check 2).
 
-The policy asks a copy in memory, which follows the events of this process; what counts are the shared records, which are
+The policy asks a copy in memory, which follows the events of this process. What counts are the shared records: they are
 looked at once more in the transaction of the intent, so that two processes have one list.
 """
 
