@@ -11,6 +11,7 @@ from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
 from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_, _, n_, render
+from myclaw_core.runtime.beforehand import BeforehandCommands
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import find_trace, first_words, last_changing, may_have_changed, trace_id_of
@@ -75,9 +76,11 @@ class SessionDesk:
         self._decided: ExecutionTrace | None = None
         self._changing: list[ExecutionTrace] = []
         self._took_back = False
+        beforehand = BeforehandCommands(agent.services, channel, sender, self._turn)
+        self._beforehand = beforehand
         self._commands: Mapping[str, tuple[Text, Callable[[str], Awaitable[str]]]] = {
             "/help": (N_("what can be typed here"), self._help),
-            "/status": (N_("level, folders, model, budget, open questions"), self._status),
+            "/status": (N_("level, folders, model, budget, open questions, grants"), self._status),
             "/level": (N_("the autonomy level; /level LEVEL sets that of this conversation"), self._set_level),
             "/budget": (N_("what was spent today and in the last 7 days, and what is left"), self._budget),
             "/undo": (N_("take back what the last turn here changed; /undo TRACE for any other one"), self._undo),
@@ -86,6 +89,9 @@ class SessionDesk:
                 self._why,
             ),
             "/trust": (N_("what has been earned, by whom and for what"), self._trust),
+            "/pause": (N_("end all that was granted beforehand"), self._pause),
+            "/revoke": (N_("/revoke N ends one grant that /status lists"), beforehand.revoke),
+            "/never": (N_("what shall never be done again; /never remove N takes one off"), beforehand.never),
         }
 
     @property
@@ -164,10 +170,22 @@ class SessionDesk:
             _("spent today: {spent} EUR", spent=f"{standing.spent_eur:.4f}"),
             _("daily budget: asks at {soft} EUR, stops at {hard} EUR", soft=soft, hard=hard),
             _("open questions: {n}", n=len(pending)),
+            *await self._granted_lines(),
         ]
         if self._last is not None:
             lines.append(_last_line(self._last))
         return "\n".join(f"- {line}" for line in lines)
+
+    async def _granted_lines(self) -> list[str]:
+        """Return what questions are answered beforehand, with what ends it."""
+        lines = []
+        if self._yes_to:
+            lines.append(_("granted for this run: {classes}", classes=", ".join(map(_code, self._yes_to))))
+        grants = await self._beforehand.grants()
+        if not grants:
+            return [*lines, _("granted beforehand: nothing")]
+        head = _("granted beforehand (`/revoke N` ends one, `/pause` all):")
+        return [*lines, "\n  - ".join((head, *grants))]
 
     async def _level_line(self) -> str:
         if self._level is not None:
@@ -244,6 +262,10 @@ class SessionDesk:
             here = self._last is self._decided
             stopped = _("The turn was stopped.") if here else _("The last turn was stopped; this is of the one before.")
         return f"{stopped}\n\n{_block(decided_in(self._decided)[-1].told())}".lstrip()
+
+    async def _pause(self, rest: str) -> str:
+        self._yes_to = ()
+        return await self._beforehand.pause(rest)
 
     async def _trust(self, rest: str) -> str:
         from myclaw_core.trust.report import trust_table
