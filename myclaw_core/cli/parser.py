@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 
 from myclaw_core.cli.arguments import VERB, Parser, commands_of
@@ -22,7 +23,7 @@ _COMPLETIONS = (
     """  ~/.config/fish/config.fish  myclaw completion fish | source""",
 )
 
-_COUNT_DIGITS = 9
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _LEVELS = ("read_only", "supervised", "full")
 _SECONDS = {"m": 60, "h": 60 * 60, "d": 24 * 60 * 60}
 _LONGEST_S = 30 * _SECONDS["d"]
@@ -312,7 +313,7 @@ def _add_count(parser: argparse.ArgumentParser, default: int, about: str) -> Non
 
 
 def _count(text: str) -> int:
-    if not (text.isdecimal() and len(text) <= _COUNT_DIGITS and int(text)):
+    if not (_NUMBER.fullmatch(text) and int(text)):
         raise argparse.ArgumentTypeError(_("must be a whole number from 1 to 999999999"))
     return int(text)
 
@@ -320,7 +321,7 @@ def _count(text: str) -> int:
 def _duration(text: str) -> int:
     """Return seconds."""
     number, unit = text[:-1], _SECONDS.get(text[-1:], 0)
-    lasts_s = int(number) * unit if number.isdecimal() and len(number) <= _COUNT_DIGITS else 0
+    lasts_s = int(number) * unit if _NUMBER.fullmatch(number) else 0
     if not 0 < lasts_s <= _LONGEST_S:
         raise argparse.ArgumentTypeError(_("must be minutes, hours or days, such as 30m, 24h or 7d, at most 30d"))
     return lasts_s
