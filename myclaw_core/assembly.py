@@ -41,7 +41,7 @@ from myclaw_core.runtime.validation import ArgumentValidator
 from myclaw_core.sandbox.enclosure import Enclosure, mounts_beneath
 from myclaw_core.sandbox.sandbox import NoSandbox, Sandbox
 from myclaw_core.trust.book import TrustBook
-from myclaw_core.trust.decayed_mean import DecayedMean
+from myclaw_core.trust.estimators import chosen_estimator
 from myclaw_core.trust.report import record_line
 from myclaw_core.trust.signals import extract
 from myclaw_core.trust.thresholds import Thresholds
@@ -75,12 +75,13 @@ class Assembly:
 
     def book(self) -> TrustBook:
         """Return the trust book, not yet opened."""
+        trust = self.config.trust
         return TrustBook(
             self.dispatcher.store("trust", self.config.slots.trust),
             load_or_create_key(self.home.keys / "trust.key"),
             self.clock,
             anchor=self.home.state / "trust.head",
-            estimator=DecayedMean(self.config.trust.weights),
+            estimator=chosen_estimator(trust.estimator, trust.weights, self.dispatcher.estimators),
             thresholds=self._thresholds,
         )
 
@@ -98,8 +99,8 @@ class Assembly:
         enclosure = self._enclosure(places)
         ledger = Ledger.configured(self.log, self.clock, self.config.budget)
         rates = RateBook(door.limits)
-        policy = door.policy(
         run_grants, grants, never = RunGrants(), await self._grants(), await self._never(record_check)
+        policy = door.policy(
             promotion=door.promotion(book, lambda: record_check.problem),
             budget=ledger,
             rates=rates,
@@ -138,8 +139,8 @@ class Assembly:
             never.load(await self.log.scan(NEVER_KIND))
         except StoreError as error:
             record_check.damaged(N_("the never-list cannot be read: {problem}", problem=error.text))
-        return never
         self.log.subscribe(never.on_event)
+        return never
 
     async def _grants(self) -> GrantBook:
         """Return what is granted beforehand; the newest event says how late it was already."""

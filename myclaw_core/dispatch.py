@@ -32,6 +32,9 @@ from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.model import ModelProvider
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
+from myclaw_core.trust.estimator import Estimator
+from myclaw_core.trust.estimators import built_in
+from myclaw_core.trust.guarded import GuardedEstimator
 from myclaw_core.trust.thresholds import stricter
 from myclaw_core.trust.types import SignalContext
 from myclaw_core.types.action import PlannedAction
@@ -205,6 +208,29 @@ class Dispatcher:
         ours = [answer for is_ours, answer in answers if is_ours]
         counted = ours[:1] + [answer for is_ours, answer in answers if not is_ours]
         return reduce(stricter, counted) if counted else None
+
+    def estimators(self, weights: Mapping[str, float]) -> Mapping[str, Estimator]:
+        """Return the estimators by name, the core's first (`myclaw_estimator`); a plugin's cannot break the record.
+
+        Args:
+            weights: What each component weighs in the score, in all 1.
+
+        Raises:
+            ConfigError: The weights are not valid.
+        """
+        versions = {report.name: report.version for report in self._plugins.reports}
+        found = dict(built_in(weights))
+        owners = dict.fromkeys(found, "the core")
+        for plugin, estimator in self._collect("myclaw_estimator", read.read_estimator, {"weights": weights}):
+            if estimator is None:
+                continue
+            if estimator.name in found:
+                problem = f"offered {estimator.name}, which {owners[estimator.name]} offers already"
+                self._tell(plugin, "myclaw_estimator", f"{problem}; it is left out, install another version of it")
+                continue
+            owners[estimator.name] = plugin
+            found[estimator.name] = GuardedEstimator(estimator, plugin, versions[plugin])
+        return found
 
     async def check(self, action: PlannedAction, trace: ExecutionTrace) -> tuple[Finding, ...]:
         """Return every objection to an action, the strictest first (`myclaw_check`); a fault is a deny.

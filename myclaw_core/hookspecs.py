@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from myclaw_core.runtime.tool import Tool
     from myclaw_core.runtime.types import ActionStep, ExecutionTrace
     from myclaw_core.sandbox.sandbox import Sandbox
+    from myclaw_core.trust.estimator import Estimator
     from myclaw_core.trust.store import TrustBackend
     from myclaw_core.trust.types import SignalContext
     from myclaw_core.types.action import PlannedAction
@@ -49,6 +50,7 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_commands": "collect",
     "myclaw_signals": "collect",
     "myclaw_threshold": "first",
+    "myclaw_estimator": "slot",
     "myclaw_check": "gate",
     "myclaw_event": "notify",
 }
@@ -207,6 +209,24 @@ def myclaw_threshold(effect_class: str, reversibility: Reversibility, workspace:
 
     Returns:
         The threshold, or `None` to pass.
+    """
+
+
+@hookspec
+def myclaw_estimator(weights: Mapping[str, float], host: Host) -> Estimator | None:
+    """Offer what turns samples into a score.
+
+    Called once at start where `[trust] estimator` names one that is not the core's, and by a simulation of all of them.
+    Mode: slot, sync: the one of that name is taken. An error leaves it out; where it is the one that is named, the
+    start is refused with one line.
+
+    Args:
+        weights: What each component weighs in the score, in all 1; besides the five, signals of plugins by name.
+        host: The plugin's own services.
+
+    Returns:
+        The estimator; of two with one name the first counts, and none has a name of the core's. Another version of the
+        plugin, or another `id`, replays all events.
     """
 
 

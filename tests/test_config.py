@@ -61,6 +61,11 @@ def test_values_of_the_file_win_and_get_their_types(tmp_path: Path) -> None:
         in = 4
         cached = 0.2
         out = 20.0
+        [trust]
+        estimator = "ema"
+        tool_success = 0.25
+        [trust.extra]
+        kept_short = 0.05
         [demo]
         names = ["a"]
         """,
@@ -72,6 +77,9 @@ def test_values_of_the_file_win_and_get_their_types(tmp_path: Path) -> None:
     assert config.policy.roots == ("~/notes", "/srv")
     assert isinstance(config.budget.soft_eur, float)
     assert config.budget.prices == {"claude-opus-5-5": Price(input=4.0, cached=0.2, output=20.0)}
+    assert config.trust.estimator == "ema"
+    assert (config.trust.weights["tool_success"], config.trust.weights["kept_short"]) == (0.25, 0.05)
+    assert sum(config.trust.weights.values()) == pytest.approx(1)
     assert config.sections["demo"]["names"] == ("a",)
 
 
@@ -121,6 +129,12 @@ wall_s = nan
         ("[budget]\nsoft_eur = 9\nhard_eur = 5\n", "3: [budget] hard_eur must not be below soft_eur (9)"),
         ("[trust]\ntool_success = 0.4\n", "1: the weights in [trust] must sum to 1, not 1.1"),
         ("[trust]\ntool_success = 1.5\n", "2: [trust] tool_success must be at most 1"),
+        ("[trust.extra]\nkept_short = 0.05\n", "1: the weights in [trust] must sum to 1, not 1.05"),
+        ("[trust.extra]\n'kept short' = 2\n", "2: [trust.extra] kept short must be at most 1"),
+        ("[trust.extra]\nkept_short = true\n", "2: [trust.extra] kept_short must be a number"),
+        ("[trust.extra]\nundo_rate = 0.1\n", "2: [trust.extra] undo_rate belongs in [trust] itself"),
+        ("[trust]\nextra = 3\n", "2: [trust] must be a table, written as [trust.extra]"),
+        ("[trust]\nestimator = 3\n", "2: [trust] estimator must be text in quotes"),
         ("[budget.prices.m]\nin = 1\n", "1: [budget.prices] missing: cached, out"),
         ('[budget.prices."m"]\nin=1\ncached=1\nout=inf\n', "4: [budget.prices.m] out must be a finite number"),
         ("[budget]\nprices = 3\n", "2: [budget] must be a table, written as [budget.prices]"),

@@ -95,6 +95,7 @@ def _values(config: Config, schemas: Sequence[ConfigSchema]) -> Iterator[tuple[W
     for model, price in config.budget.prices.items():
         amounts = zip(PRICE_SCHEMA, (price.input, price.cached, price.output), strict=True)
         yield from ((("budget", "prices", model, name), amount) for name, amount in amounts)
+    yield from ((("trust", "extra", name), weight) for name, weight in config.trust.extra.items())
     for schema in schemas:
         values = config.sections[schema.section]
         yield from (((schema.section, key.name), _plain(values[key.name])) for key in schema.keys)

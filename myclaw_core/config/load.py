@@ -8,11 +8,23 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from myclaw_core.config.schema import ConfigKey, ConfigSchema
-from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, Config, Price, schema_of
+from myclaw_core.config.sections import (
+    CORE_SECTIONS,
+    EXTRA_WEIGHT,
+    NESTED,
+    PRICE_SCHEMA,
+    Config,
+    Price,
+    TrustSection,
+    schema_of,
+)
 from myclaw_core.config.source import Source, read_source
 from myclaw_core.errors import ConfigError
 from myclaw_core.messages import N_
+from myclaw_core.trust.weighing import weights_problem
 from myclaw_core.types.text import Text
 
 __all__ = ["disabled_plugins", "load_config", "nearest", "read_config", "value_problem"]
@@ -40,12 +52,12 @@ def read_config(source: Source, schemas: Sequence[ConfigSchema], idle: Collectio
     """
     reader = _Reader(source)
     values = {name: reader.section(schema_of(name, cls)) for name, cls in CORE_SECTIONS.items()}
-    prices = reader.prices()
+    prices, extra = reader.prices(), reader.extra_weights()
     sections = {schema.section: reader.section(schema) for schema in schemas}
     reader.unknown_sections({*CORE_SECTIONS, *sections}, idle)
+    values["budget"]["prices"], values["trust"]["extra"] = prices, extra
     reader.cross_checks(values)
     reader.finish()
-    values["budget"]["prices"] = prices
     typed = {name: cls(**values[name]) for name, cls in CORE_SECTIONS.items()}
     return Config(**typed, sections=sections)
 
@@ -83,7 +95,7 @@ class _Reader:
     def section(self, schema: ConfigSchema) -> dict[str, Any]:
         """Return the effective values of one section."""
         known = {key.name: key for key in schema.keys}
-        nested = ("prices",) if schema.section == "budget" else ()
+        nested = NESTED.get(schema.section, ())
         table = self._table((schema.section,), self._source.values.get(schema.section, {}))
         for name in table:
             if name not in known and name not in nested:
@@ -99,6 +111,17 @@ class _Reader:
             numbers = self._price(("budget", "prices", model), entry)
             prices[model] = Price(input=numbers["in"], cached=numbers["cached"], output=numbers["out"])
         return prices
+
+    def extra_weights(self) -> dict[str, float]:
+        """Return `[trust.extra]`: a weight for each signal of plugins that is to count."""
+        trust = self._source.values.get("trust", {})
+        table = self._table(("trust", "extra"), trust.get("extra", {}) if isinstance(trust, dict) else {})
+        for name in set(table) & {key.name for key in schema_of("trust", TrustSection).keys}:
+            self._note(("trust", "extra", name), N_("{key} belongs in [trust] itself", key=name))
+        return {
+            name: self._value(("trust", "extra", name), evolve(EXTRA_WEIGHT, name=name, default=0.0), value)
+            for name, value in table.items()
+        }
 
     def _price(self, where: tuple[str, ...], entry: Any) -> dict[str, float]:
         table = self._table(where, entry)
@@ -129,9 +152,10 @@ class _Reader:
         if "budget" not in wrong and budget["hard_eur"] < budget["soft_eur"]:
             problem = N_("hard_eur must not be below soft_eur ({soft_eur:g})", soft_eur=budget["soft_eur"])
             self._note(("budget", "hard_eur"), problem)
-        total = math.fsum(values["trust"].values())
-        if "trust" not in wrong and not math.isclose(total, 1.0, abs_tol=1e-9):
-            self._note(("trust",), N_("the weights in [trust] must sum to 1, not {total:g}", total=total))
+        if "trust" not in wrong:
+            problem = weights_problem(TrustSection(**values["trust"]).weights)
+            if problem:
+                self._note(("trust",), problem)
 
     def finish(self) -> None:
         """Raise for everything that was noted, in the order of the file."""

@@ -16,6 +16,8 @@ from myclaw_core.types.text import Text
 
 __all__ = [
     "CORE_SECTIONS",
+    "EXTRA_WEIGHT",
+    "NESTED",
     "PRICE_SCHEMA",
     "AgentSection",
     "ApprovalSection",
@@ -86,11 +88,11 @@ class ApprovalSection:
 
     reading_pause_s: float = _key(3.0, N_("Seconds after display in which an answer is refused."), minimum=0)
     expires_s: float = _key(1800.0, N_("Seconds after which a question without an answer counts as no."), minimum=1)
-
-
     tutor_every: int = _key(
         10, N_("After so many yeses in a row a question is granted only by the name of its target."), minimum=1
     )
+
+
 @frozen(kw_only=True)
 class Price:
     """What a model costs in USD per million tokens: fresh input, input from the provider's cache, output."""
@@ -136,10 +138,22 @@ class LimitsSection:
     undo_cap_bytes: int = _key(1 << 30, N_("Most bytes kept to take actions back."), minimum=0)
 
 
+# A weight of `[trust.extra]`, whatever the signal is called.
+EXTRA_WEIGHT = ConfigKey(
+    name="SIGNAL",
+    kind="float",
+    default=None,
+    help=N_("Weight of a plugin's signal of that name."),
+    minimum=0,
+    maximum=1,
+)
+
+
 @frozen(kw_only=True)
 class TrustSection:
-    """What each component weighs in the score; together 1."""
+    """How samples become a score: by which estimator, and what each component weighs; together 1."""
 
+    estimator: str = _key("decayed_mean", N_("Estimator that turns samples into a score; another replays all events."))
     tool_success: float = _key(0.30, N_("Weight of the share of steps that succeeded."), minimum=0, maximum=1)
     human_approval_rate: float = _key(
         0.25, N_("Weight of the share of questions answered with yes."), minimum=0, maximum=1
@@ -147,11 +161,13 @@ class TrustSection:
     cost_efficiency: float = _key(0.20, N_("Weight of staying below the usual cost."), minimum=0, maximum=1)
     constitution_clean: float = _key(0.15, N_("Weight of breaking no law."), minimum=0, maximum=1)
     undo_rate: float = _key(0.10, N_("Weight of not being undone."), minimum=0, maximum=1)
+    extra: Mapping[str, float] = Factory(dict)
 
     @property
     def weights(self) -> Mapping[str, float]:
-        """Return the weights by the component's name."""
-        return asdict(self)
+        """Return the weights by the name of the component or signal."""
+        own = {name: value for name, value in asdict(self).items() if isinstance(value, float)}
+        return own | dict(self.extra)
 
 
 @frozen(kw_only=True)
@@ -169,6 +185,9 @@ class SlotsSection:
     trust: str = _key("sqlite", N_("Plugin that keeps trust."))
     sandbox: str = _key("bwrap", N_("Plugin that runs commands apart from the system."))
 
+
+NESTED: Mapping[str, tuple[str, ...]] = {"budget": ("prices",), "trust": ("extra",)}
+"""Tables within sections of the core, whose keys the person names."""
 
 CORE_SECTIONS: Mapping[str, type] = {
     "agent": AgentSection,

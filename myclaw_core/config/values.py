@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from attrs import evolve
+
 from myclaw_core.config.load import nearest, value_problem
 from myclaw_core.config.schema import ConfigKey, ConfigSchema
-from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, schema_of
+from myclaw_core.config.sections import CORE_SECTIONS, EXTRA_WEIGHT, PRICE_SCHEMA, schema_of
 from myclaw_core.errors import ConfigError, UsageError
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
@@ -20,7 +22,8 @@ Where = tuple[str, ...]
 """Names of the tables and of the key, outermost first."""
 
 _PRICES = ("budget", "prices")
-_PRICE_DEPTH = 3
+_EXTRA = ("trust", "extra")
+_NAMED_DEPTH = 3
 
 
 def read_where(text: str) -> Where:
@@ -60,10 +63,12 @@ def setting_at(where: Where, plugin_schemas: Callable[[], Sequence[ConfigSchema]
     Raises:
         ConfigError: There is none; the text names the nearest.
     """
-    if where[:2] == _PRICES and len(where) == _PRICE_DEPTH:
+    if where[:2] == _PRICES and len(where) == _NAMED_DEPTH:
         return None
-    if where[:2] == _PRICES and len(where) == _PRICE_DEPTH + 1:
+    if where[:2] == _PRICES and len(where) == _NAMED_DEPTH + 1:
         return _known(where, PRICE_SCHEMA)
+    if where[:2] == _EXTRA and len(where) == _NAMED_DEPTH:
+        return evolve(EXTRA_WEIGHT, name=where[-1])
     core = {name: schema_of(name, cls) for name, cls in CORE_SECTIONS.items()}
     sections = core if where[0] in core else core | {schema.section: schema for schema in plugin_schemas()}
     if where[0] not in sections:

@@ -30,6 +30,7 @@ __all__ = [
     "channel_problem",
     "command_problem",
     "model_problem",
+    "read_estimator",
     "read_finding",
     "read_offers",
     "read_sandbox",
@@ -45,6 +46,7 @@ _COMMAND = re.compile(r"[a-z][a-z0-9-]*")
 _MODEL_METHODS = ("missing", "complete", "close")
 _CHANNEL_METHODS = ("status", "text", "notice", "show", "ask", "end_turn", "serve")
 _STORE_METHODS = ("open", "close", "transaction")
+_ESTIMATOR_METHODS = ("initial", "born", "update", "score", "effective_count")
 _SANDBOX_METHODS = ("missing", "run")
 
 
@@ -203,6 +205,21 @@ def read_threshold(answer: Any, _plugin: str) -> TrustThreshold | None:
             "answered a threshold with an unknown cap_autonomy; known: {levels}", levels=", ".join(AUTONOMY_LEVELS)
         )
         raise PluginError(problem)
+    return answer
+
+
+def read_estimator(answer: Any, _plugin: str) -> Any:
+    """Return an estimator, or `None` where the plugin has none."""
+    if answer is None:
+        return None
+    lacking = _lacking(answer, _ESTIMATOR_METHODS)
+    if lacking:
+        raise PluginError(
+            N_("answered a value of type {type}, an estimator without {method}", type=_type(answer), method=lacking[0])
+        )
+    for name in ("name", "id"):
+        if not isinstance(getattr(answer, name, None), str) or not getattr(answer, name):
+            raise PluginError(N_("answered an estimator without {method}", method=name))
     return answer
 
 

@@ -93,7 +93,7 @@ class MemoryTrust(States):
         self._told: dict[TrustSubject, list[Happening]] = defaultdict(list)
 
     def add(self, *happenings: Happening) -> None:
-        """Count what happened, in any order, for its subject and the parent; a rollback is about rows and does not fit."""
+        """Count what happened, in any order, for its subject and the parent; a rollback does not fit here."""
         news: dict[TrustSubject, list[Happening]] = defaultdict(list)
         for happening in happenings:
             for subject in (happening.subject, parent_of(happening.subject)):

@@ -154,6 +154,16 @@ def test_a_setting_of_a_plugin_is_checked_by_its_schema(run, home: Path) -> None
     assert tomllib.loads((home / "config.toml").read_text()) == {"anthropic": {"timeout_s": 30}}
 
 
+def test_a_weight_of_a_plugins_signal_is_shown_and_set_like_any_other(run, home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("[trust]\ntool_success = 0.25\n[trust.extra]\nkept_short = 0.05\n")
+    shown = json.loads(run("config", "show", "--json").out)
+    assert shown["trust"]["extra"]["kept_short"] == {"value": 0.05, "from": f"{home / 'config.toml'}:4"}
+    assert run("config", "set", "trust.extra.kept_short", "0.04").err.endswith("must sum to 1, not 0.99\n")
+    assert "must be at most 1" in run("config", "set", "trust.extra.kept_short", "2").err
+    assert run("config", "set", "trust.extra.kept_short", "0.05").code == 0
+
+
 def test_prices_of_a_model_are_set_together_or_one_by_one(run, home: Path) -> None:
     assert run("config", "set", 'budget.prices."gpt-4.1"', "{in = 2, cached = 0.5, out = 8}").code == 0
     assert run("config", "set", 'budget.prices."gpt-4.1".out', "9").code == 0

@@ -9,11 +9,20 @@ from myclaw_core import hookimpl
 
 if TYPE_CHECKING:
     from myclaw_core.runtime.types import ActionStep, ExecutionTrace
+    from myclaw_core.trust.estimator import Estimator
     from myclaw_core.trust.types import SignalContext
     from myclaw_core.types.effect import Reversibility
     from myclaw_core.types.trust import TrustThreshold
 
-__all__ = ["myclaw_signals", "myclaw_threshold"]
+__all__ = ["myclaw_estimator", "myclaw_signals", "myclaw_threshold"]
+
+
+@hookimpl
+def myclaw_estimator(weights: Mapping[str, float]) -> Estimator:
+    """Offer the moving average of seed 000, `ema`; the default is the core's."""
+    from myclaw_defaults.ema import Ema
+
+    return Ema(weights)
 
 
 @hookimpl
