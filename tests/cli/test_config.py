@@ -159,7 +159,7 @@ def test_a_weight_of_a_plugins_signal_is_shown_and_set_like_any_other(run, home:
     (home / "config.toml").write_text("[trust]\ntool_success = 0.25\n[trust.extra]\nkept_short = 0.05\n")
     shown = json.loads(run("config", "show", "--json").out)
     assert shown["trust"]["extra"]["kept_short"] == {"value": 0.05, "from": f"{home / 'config.toml'}:4"}
-    assert run("config", "set", "trust.extra.kept_short", "0.04").err.endswith("must sum to 1, not 0.99\n")
+    assert "must sum to 1, not 0.99" in run("config", "set", "trust.extra.kept_short", "0.04").err
     assert "must be at most 1" in run("config", "set", "trust.extra.kept_short", "2").err
     assert run("config", "set", "trust.extra.kept_short", "0.05").code == 0
 

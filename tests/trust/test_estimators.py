@@ -190,7 +190,7 @@ def test_a_state_that_is_none_stops_the_record_from_following(make: SimpleNamesp
         lambda: wild(born=misdeed).born(make.NOTES, 0.7, START),
         lambda: wild(update=misdeed).update(DecayedMean().initial(make.NOTES), make.ideal(), START),
     ):
-        with pytest.raises(StoreError, match="the estimator wild of the plugin stranger failed: .*name another in"):
+        with pytest.raises(StoreError, match=r"the estimator wild of the plugin stranger failed: .*name another in"):
             call()
 
 

@@ -63,7 +63,7 @@ def test_everything_starts_at_nothing() -> None:
 
 
 def test_a_new_sample_weighs_what_the_time_since_the_last_one_gives_it() -> None:
-    """`x' = x·0.5^(dt/30) + s·(1 − 0.5^(dt/30))`, so that the first one, which has no time before it, weighs nothing."""
+    """`x' = x·0.5^(dt/30) + s·(1 − 0.5^(dt/30))`: the first one, with no time before it, weighs nothing."""
     first = after(sample())
     assert first.tool_success.mean == 0.0
     second = EMA.update(first, sample(), START + timedelta(days=30))
