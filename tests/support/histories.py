@@ -9,8 +9,9 @@ from typing import Any
 from attrs import evolve, field, frozen
 from household import CALLS, KnownCall
 from oracle import WORKSPACE, Rights, Settings
+from stores import OrderKind
 
-__all__ = ["Event", "History", "Never", "Spend", "Turn", "Undo", "Wait", "draw", "shortened"]
+__all__ = ["Event", "History", "Never", "Order", "Spend", "Turn", "Undo", "Wait", "draw", "shortened"]
 
 _SECONDS = (1, 20, 59, 61, 599, 601, 3_600, 30_000, 86_400, 90_000, 3 * 86_400, 12 * 86_400, 40 * 86_400, 95 * 86_400)
 _PRACTISED = [at for at, known in enumerate(CALLS) if any(fact.undo != "never" for fact in known.meaning.facts)]
@@ -71,6 +72,14 @@ class Never:
 
 
 @frozen(kw_only=True)
+class Order:
+    """The person takes trust in a call away, wants to be asked about it, or takes that back."""
+
+    kind: OrderKind
+    known: int
+
+
+@frozen(kw_only=True)
 class Spend:
     """A model call costs something, or sets something aside and does not come back."""
 
@@ -78,7 +87,7 @@ class Spend:
     pending: bool = False
 
 
-Event = Turn | Wait | Undo | Never | Spend
+Event = Turn | Wait | Undo | Never | Order | Spend
 
 
 @frozen(kw_only=True)
@@ -143,9 +152,11 @@ def _some(dice: random.Random, habits: Sequence[int]) -> list[Event]:
         return [Wait(seconds=dice.choice(_SECONDS))]
     if kind < 0.84:
         return [Wait(seconds=dice.choice(_BACK_SECONDS))]
-    if kind < 0.91:
+    if kind < 0.89:
         return [Undo(skip=dice.choice((0, 0, 0, 1, 2)), whole=dice.random() < 0.3)]
-    if kind < 0.95:
+    if kind < 0.93:
+        return [Order(kind=dice.choice(("revoke", "revoke", "restore", "hold")), known=_known(dice, habits))]
+    if kind < 0.96:
         return [Never(sender=_sender(dice), known=_known(dice, habits), any_scope=dice.random() < 0.4)]
     return [Spend(cents=dice.choice((1, 30, 120, 250, 480)), pending=dice.random() < 0.2)]
 

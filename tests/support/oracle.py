@@ -421,6 +421,9 @@ class Oracle:
         now = max(now, self.newest)  # a clock that was set back takes nothing back
         own = self.subjects.get((call.tool, effect.effect_class))
         parent = None if effect.kind == "neuron_invoke" else self.subjects.get((call.tool, f"{effect.kind}:*"))
+        if own is not None and own.is_kept_from_running(limit[1]):
+            return False
+        own = own if own is not None and own.ordered() else None
         levels = [level for level in (own, parent) if level is not None]
         if not levels or (parent or levels[0]).went_wrong():
             return False
@@ -505,6 +508,14 @@ class Oracle:
                 for sample in subject.samples:
                     if sample.place[1] == trace and in_time:
                         sample.undone = True
+
+    def ordered(self, kind: str, actor: str, effect_class: str, at: datetime, order: int) -> None:
+        """Take in an order about one subject, and about all that is known of it."""
+        subject = self.subjects[actor, effect_class]
+        newest = subject.newest()
+        at = at if newest is None else max(at, newest + timedelta(microseconds=1))
+        self.newest = max(self.newest, at)
+        subject.orders.append(((at, order, effect_class), kind))
 
 
 def parent_of(effect_class: str) -> str:

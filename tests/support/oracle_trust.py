@@ -12,6 +12,9 @@ HALF_LIFE_S = 30 * 86_400.0
 WEIGHTS = {"success": 0.30, "approval": 0.25, "cost": 0.20, "clean": 0.15, "kept": 0.10}
 PRIORS = {"success": (0.0, 0.5), "approval": (0.5, 1.0), "cost": (0.5, 0.5), "clean": (0.5, 0.5), "kept": (1.0, 0.5)}
 
+Place = tuple[datetime, int, str]
+"""Where something stands in time: when, in which trace, for which class."""
+
 
 @define(kw_only=True)
 class Sample:
@@ -22,7 +25,7 @@ class Sample:
         approval: What a person answered; `None` where nobody was asked.
     """
 
-    place: tuple[datetime, int, str]
+    place: Place
     ran: bool
     success: bool
     clean: float
@@ -60,14 +63,37 @@ class Sample:
 
 @define
 class Subject:
-    """The samples of one subject, or of all subjects of a parent; `forgotten` are the places of undos."""
+    """The samples of one subject, or of all subjects of a parent.
+
+    Attributes:
+        forgotten: The places of undos.
+        orders: What the person ordered: `revoke`, `hold` or `restore`, with its place.
+    """
 
     samples: list[Sample] = field(factory=list)
-    forgotten: list[tuple[datetime, int, str]] = field(factory=list)
+    forgotten: list[Place] = field(factory=list)
+    orders: list[tuple[Place, str]] = field(factory=list)
 
     def ordered(self) -> list[Sample]:
-        """Return the samples in the order of time, whatever their order of arrival."""
-        return sorted(self.samples, key=lambda sample: sample.place)
+        """Return the samples that count, in the order of time, whatever their order of arrival."""
+        revoked = [place for place, kind in self.standing() if kind == "revoke"]
+        counted = [sample for sample in self.samples if not revoked or sample.place > max(revoked)]
+        return sorted(counted, key=lambda sample: sample.place)
+
+    def standing(self) -> list[tuple[Place, str]]:
+        """Return the orders that no later one took back."""
+        restored = [place for place, kind in self.orders if kind == "restore"]
+        return [order for order in self.orders if not restored or order[0] > max(restored)]
+
+    def is_kept_from_running(self, samples: int) -> bool:
+        """Return whether it is held, or was revoked and has not earned so many new samples."""
+        kinds = {kind for _, kind in self.standing()}
+        return "hold" in kinds or ("revoke" in kinds and self.n_ran() < samples)
+
+    def newest(self) -> datetime | None:
+        """Return the time of the newest that happened to it."""
+        places = [*(sample.place for sample in self.samples), *self.forgotten, *(place for place, _ in self.orders)]
+        return max(places)[0] if places else None
 
     def component(self, name: str, now: datetime) -> tuple[float, float]:
         """Return mean and mass at `now`: every sample, and the prior from the first one on, halves in 30 days."""
@@ -84,7 +110,7 @@ class Subject:
 
     def score(self, now: datetime) -> float:
         """Return the weighted sum of the components, faded since the last good sample."""
-        good = [sample.at for sample in self.samples if sample.is_good]
+        good = [sample.at for sample in self.ordered() if sample.is_good]
         if not good:
             return 0.0
         total = sum(weight * self.component(name, now)[0] for name, weight in WEIGHTS.items())
@@ -92,11 +118,11 @@ class Subject:
 
     def n_ran(self) -> int:
         """Return how many samples ran."""
-        return sum(sample.ran for sample in self.samples)
+        return sum(sample.ran for sample in self.ordered())
 
     def days(self) -> int:
         """Return on how many days samples ran."""
-        return len({sample.at.date() for sample in self.samples if sample.ran})
+        return len({sample.at.date() for sample in self.ordered() if sample.ran})
 
     def went_wrong(self) -> bool:
         """Return whether one of the last three samples was bad."""
@@ -104,13 +130,13 @@ class Subject:
 
     def unasked(self) -> int:
         """Return how many samples ran since the newest one with an answer."""
-        asked = [sample.place for sample in self.samples if sample.approval is not None]
-        return sum(sample.ran for sample in self.samples if not asked or sample.place > max(asked))
+        asked = [sample.place for sample in self.ordered() if sample.approval is not None]
+        return sum(sample.ran for sample in self.ordered() if not asked or sample.place > max(asked))
 
     def approvals(self, now: datetime) -> int:
         """Return the approvals of the last 90 days since the last denial, undo or violation."""
         approved: list[datetime] = []
-        happened = [(sample.place, sample) for sample in self.samples] + [(place, None) for place in self.forgotten]
+        happened = [(sample.place, sample) for sample in self.ordered()] + [(place, None) for place in self.forgotten]
         for (at, *_), sample in sorted(happened, key=lambda each: each[0]):
             if sample is None or sample.is_bad:
                 approved = []

@@ -7,7 +7,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from attrs import define, frozen
-from histories import Asked, History, Never, Spend, Turn, Undo, Wait
+from histories import Asked, History, Never, Order, Spend, Turn, Undo, Wait
 from household import CALLS, Household
 from oracle import Answer, Oracle, Rights, Settings, Step
 from real_policy import RealPolicy
@@ -162,7 +162,7 @@ class _Both:
             error=error,
         )
 
-    async def happens(self, event: Wait | Undo | Never | Spend) -> None:
+    async def happens(self, event: Wait | Undo | Never | Order | Spend) -> None:
         """Let something happen between turns."""
         if isinstance(event, Wait):
             self.clock.set(self.clock.now() + timedelta(seconds=event.seconds))
@@ -170,6 +170,8 @@ class _Both:
             await self._undo(event)
         elif isinstance(event, Never):
             self._never_again(event)
+        elif isinstance(event, Order):
+            await self._order(event)
         else:
             await self._spend(event)
 
@@ -193,6 +195,13 @@ class _Both:
             effect_class = f"{effect.effect_class.partition(':')[0]}:*" if event.any_scope else effect.effect_class
             self.engine.never.add(event.sender, call.tool, effect_class, self.clock.now())
             self.oracle.never.add((event.sender, call.tool, effect_class))
+
+    async def _order(self, event: Order) -> None:
+        call, at = CALLS[event.known].meaning, self.clock.now()
+        for effect in self.oracle.effects(call, Rights(sender="cli:me", level="full")) or ():
+            order_id = self.clock.new_id()
+            await self.engine.stores.ordered(event.kind, (call.tool, effect.effect_class), at, order_id)
+            self.oracle.ordered(event.kind, call.tool, effect.effect_class, at, order_id.int)
 
     async def _spend(self, event: Spend) -> None:
         await self.engine.spend(event.cents, pending=event.pending)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
-from typing import Any, Protocol
+from datetime import datetime, timedelta
+from typing import Any, Literal, Protocol
+from uuid import UUID
 
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.decayed_mean import DecayedMean
-from myclaw_core.trust.happenings import Sample, Undo
+from myclaw_core.trust.happenings import Order, Sample, Undo
 from myclaw_core.trust.signals import subjects_of
 from myclaw_core.trust.states import MemoryTrust
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["DatabaseStores", "MemoryStores", "Stores"]
+__all__ = ["DatabaseStores", "MemoryStores", "OrderKind", "Stores"]
 
 
+OrderKind = Literal["revoke", "hold", "restore"]
 _UNDO_WINDOW = timedelta(minutes=10)
 
 
@@ -34,6 +36,10 @@ class Stores(Protocol):
 
     async def undone(self, trace: ExecutionTrace, steps: Sequence[ActionStep], undo: ExecutionTrace) -> None:
         """Let trust take in that `undo` took back steps of a trace."""
+        ...
+
+    async def ordered(self, kind: OrderKind, subject: TrustSubject, at: datetime, order_id: UUID) -> None:
+        """Let trust take in an order of the person about one subject."""
         ...
 
 
@@ -61,6 +67,13 @@ class MemoryStores:
             )
         )
 
+    async def ordered(self, kind: OrderKind, subject: TrustSubject, at: datetime, order_id: UUID) -> None:
+        """Take in an order."""
+        state = self.trust.get(subject)
+        if state is not None and state.as_of is not None:
+            at = max(at, state.as_of + timedelta(microseconds=1))
+        self.trust.add(Order(kind=kind, at=at, trace_id=str(order_id), subject=subject))
+
 
 class DatabaseStores:
     """The core database and the trust store.
@@ -87,6 +100,11 @@ class DatabaseStores:
         await self.trust.record_undo(
             trace.id, _subjects(steps), at=at, undone_by=undo.id, in_time=in_time, applied_seq=self._seq
         )
+
+    async def ordered(self, kind: OrderKind, subject: TrustSubject, at: datetime, order_id: UUID) -> None:
+        """Take in an order."""
+        self._seq += 1
+        await getattr(self.trust, kind)([subject], at=at, order_id=order_id, applied_seq=self._seq)
 
 
 class _MemoryLog:
