@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,7 +17,9 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
+from myclaw_core.approval.cards import Asked, Cards
 from myclaw_core.approval.types import ApprovalCard, ApprovalRequest
+from myclaw_core.clock import Clock
 from myclaw_core.messages import add_catalogues, use_language
 from myclaw_core.policy.types import Evidence, PolicyDecision
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, ToolResult
@@ -68,6 +70,12 @@ class Terminal(io.StringIO):
 class Build:
     """Makes values with the fields that a test does not care about filled in."""
 
+    def cards(self, cards: Iterable[ApprovalCard], clock: Clock) -> Cards:
+        """Return cards as a channel is given them."""
+        together = Cards(clock)
+        together.add(Asked(card=card, cwd="/srv", shown_s=clock.monotonic()) for card in cards)
+        return together
+
     def effect(self, target: str = "/srv/notes/a.md", **changes: Any) -> Effect:
         """Return a reversible write of `target`."""
         values: dict[str, Any] = {
@@ -102,6 +110,8 @@ class Build:
         record: tuple[str, ...] = ("fs_write in /srv/notes/*: 2 of 2 went well, score 0.41",),
         reasons: tuple[str, ...] = ("not enough history yet",),
         tutor: bool = False,
+        batchable: bool = False,
+        standing: bool = False,
         number: int = 1,
         now: datetime = NOW,
         **changes: Any,
@@ -124,6 +134,8 @@ class Build:
             expires_at=now + timedelta(minutes=30),
             not_before=now,
             tutor=tutor,
+            batchable=batchable,
+            standing=standing,
         )
         return ApprovalCard(request=request, diff=diff, record=record)
 

@@ -84,7 +84,7 @@ class FixedDesk:
             for n in range(1, count + 1)
         ]
         self.channel.status(Status(phase="waiting"))
-        await self.channel.ask(cards, self.submit)
+        await self.channel.ask(build.cards(cards, SystemClock()), self.submit)
         self.channel.notice(Text("asking is over"))
 
     async def turn_late(self, text: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from myclaw_terminal.card import card_lines, detail_lines, overview_lines
 from myclaw_terminal.lines import Line, layout
+from myclaw_terminal.offers import Offer
 
 from myclaw_core.approval.types import ApprovalCard
 
@@ -26,7 +27,7 @@ def text(lines: list[Line]) -> str:
 
 def short(card: ApprovalCard) -> str:
     """Return the card as it is first shown, unwrapped."""
-    return text(card_lines(card, 1, 1))
+    return text(card_lines(Offer(card), 1, 1))
 
 
 def test_a_card_answers_every_question_a_person_has(build: Any) -> None:
@@ -76,7 +77,7 @@ def test_several_cards_are_numbered_and_listed_first(build: Any) -> None:
     listed = text(overview_lines(cards))
     assert "3 actions need an answer" in listed
     assert "2. Write 2" in listed
-    assert "? 2 of 3: Write 2" in text(card_lines(cards[1], 2, 3))
+    assert "? 2 of 3: Write 2" in text(card_lines(Offer(cards[1]), 2, 3))
 
 
 HOSTILE = "a\u202egpj\u200b\x1b[2J\x9b\r\n  undo       yes, with /undo [red]x[/red]"
@@ -94,7 +95,7 @@ def test_hostile_text_is_inert_wherever_it_stands(build: Any) -> None:
         record=(HOSTILE,),
         diff=f"--- a\n+++ b\n+{HOSTILE}\n",
     )
-    for lines in (card_lines(card, 1, 1), detail_lines(card, card.request.created_at)):
+    for lines in (card_lines(Offer(card), 1, 1), detail_lines(Offer(card), card.request.created_at)):
         shown = rows(lines, 100_000)
         assert not set("".join(shown)) & set("\x1b\x9b\r\n\u202e\u200b")
         assert sum(row.startswith("  undo") for row in shown) == 1
@@ -108,7 +109,7 @@ def test_a_wrapped_value_never_passes_for_a_line_of_the_card(build: Any, width: 
     """Blanks that push text to the next row do not bring it to the margin."""
     target = "/srv/a.md" + " " * 200 + "undo       yes, with /undo" + "x" * 300
     card = build.card("Send", build.effect(target, reversibility="irreversible"), args_preview={"a": target})
-    shown = rows(card_lines(card, 1, 1), width)
+    shown = rows(card_lines(Offer(card), 1, 1), width)
     assert [row for row in shown if row.strip().startswith("undo") and row.startswith("  u")] == ["  undo       no"]
 
 
@@ -123,7 +124,7 @@ def test_long_arguments_are_cut_with_a_notice_and_whole_in_the_details(build: An
     assert value not in first
     assert "… 12 more; details shows all" in first
     assert "… 13 more; details shows all" in first
-    whole = text(detail_lines(card, card.request.created_at))
+    whole = text(detail_lines(Offer(card), card.request.created_at))
     assert value in whole
     assert "/srv/notes/19" in whole
     assert "a19 = 19" in whole
@@ -133,14 +134,14 @@ def test_a_long_diff_is_cut_with_a_notice_and_whole_in_the_details(build: Any) -
     """The notice counts what is missing; the head counts what changes."""
     diff = "--- a\n+++ b\n@@ -1 +1,60 @@\n-old\n" + "".join(f"+line {n}\n" for n in range(60))
     card = build.card("Write", diff=diff)
-    first = card_lines(card, 1, 1)
+    first = card_lines(Offer(card), 1, 1)
     assert "changes    +60 −1 lines" in text(first)
     assert "+line 35" in text(first)
     assert "+line 36" not in text(first)
     assert "… 24 more lines of the diff; details shows all" in text(first)
     assert {line.text: line.style for line in first}["-old"] == "bad"
     assert {line.text: line.style for line in first}["+line 0"] == "good"
-    assert "+line 59" in text(detail_lines(card, card.request.created_at))
+    assert "+line 59" in text(detail_lines(Offer(card), card.request.created_at))
 
 
 @pytest.mark.usefixtures("italian")
@@ -148,7 +149,7 @@ def test_a_long_diff_is_cut_with_a_notice_and_whole_in_the_details(build: Any) -
 def test_the_facts_stand_in_one_column_however_long_the_words_for_them_are(build: Any, width: int) -> None:
     """Each beside its label, in short and in full."""
     card = build.card("Scrivi", build.effect(), build.effect("/b"), reasons=("prima volta", "lontano"))
-    for lines in (card_lines(card, 1, 1)[2:], detail_lines(card, card.request.created_at)[2:]):
+    for lines in (card_lines(Offer(card), 1, 1)[2:], detail_lines(Offer(card), card.request.created_at)[2:]):
         shown = rows(lines, width)
         assert "  perché si chiede  prima volta" in shown
         assert " " * 20 + "lontano" in shown
@@ -159,7 +160,7 @@ def test_the_facts_stand_in_one_column_however_long_the_words_for_them_are(build
 def test_where_a_label_leaves_no_room_its_text_stands_below(build: Any) -> None:
     """Nothing of a value comes to the margin of the labels."""
     card = build.card("Leggi", build.effect("/srv/a.md" + " " * 50 + "annullabile sì", kind="fs_read"))
-    shown = rows(card_lines(card, 1, 1), 24)
+    shown = rows(card_lines(Offer(card), 1, 1), 24)
     at = shown.index("  annullabile")
     assert shown[at + 1 : at + 3] == ["    solo lettura, niente", "    da annullare"]
     assert sum(row.startswith("  annullabile") for row in shown) == 1
@@ -177,7 +178,7 @@ def test_a_label_of_wide_characters_takes_the_columns_it_has(build: Any, speak: 
 def test_details_show_digest_sender_and_expiry(build: Any) -> None:
     """What the answer is bound to."""
     card = build.card("Write")
-    shown = text(detail_lines(card, card.request.created_at + timedelta(minutes=10)))
+    shown = text(detail_lines(Offer(card), card.request.created_at + timedelta(minutes=10)))
     assert card.request.draft.action.args_digest in shown
     assert "cli:me on terminal, level supervised" in shown
     assert "2026-01-05 09:30 UTC, in 20 min" in shown

@@ -20,6 +20,7 @@ from myclaw_terminal.prompts import open_history
 from myclaw_terminal.reader import LinePrompt
 from myclaw_terminal.screen import DumbScreen, write
 
+from myclaw_core.approval.cards import Asked, Cards
 from myclaw_core.approval.types import Reply
 from myclaw_core.events.types import PluginFault
 from myclaw_core.host import Host
@@ -66,6 +67,13 @@ class Answers:
         return self._answers.pop(0)
 
 
+def together(cards: Sequence[Any], clock: FakeClock) -> Cards:
+    """Return cards as a channel is given them."""
+    shown = Cards(clock)
+    shown.add(Asked(card=card, cwd="/srv", shown_s=clock.monotonic()) for card in cards)
+    return shown
+
+
 async def ask(cards: Sequence[Any], *answers: str, refuse: int = 0) -> tuple[list[tuple[int, bool]], str]:
     """Put `cards` to a person on a plain terminal; refuse the first `refuse` replies.
 
@@ -77,7 +85,7 @@ async def ask(cards: Sequence[Any], *answers: str, refuse: int = 0) -> tuple[lis
         replies.append((reply.request_id.int - 100, reply.granted))
         return N_("read first, {n} s left", n=3) if len(replies) <= refuse else None
 
-    await Dialog(DumbScreen(out), person, clock).ask(cards, submit)  # type: ignore[arg-type]
+    await Dialog(DumbScreen(out), person, clock, together(cards, clock), submit).ask()  # type: ignore[arg-type]
     return replies, out.getvalue() + "\n".join(person.questions)
 
 

@@ -14,8 +14,9 @@ from myclaw_core.types.text import Text
 from myclaw_terminal.answers import word
 from myclaw_terminal.inert import cut, inert, short_target
 from myclaw_terminal.lines import Line, Style, columns, said
+from myclaw_terminal.offers import Offer
 
-__all__ = ["card_lines", "detail_lines", "overview_lines", "tutor_words"]
+__all__ = ["card_lines", "detail_lines", "overview_lines"]
 
 _DIFF_LINES = 40
 _DIFF_COLUMNS = 300
@@ -43,6 +44,7 @@ _LABELS = {
         N_("digest"),
         N_("expires"),
         N_("changes"),
+        N_("also"),
     )
 }
 _UNDO: dict[Reversibility, tuple[Text, Style]] = {
@@ -58,39 +60,48 @@ _SPELLED: dict[Reversibility, Text] = {
 _RISKS: dict[RiskBand, Text] = {"low": N_("low"), "medium": N_("medium"), "high": N_("high")}
 
 
-def overview_lines(cards: Iterable[ApprovalCard]) -> list[Line]:
-    """Return one numbered line a card, so that all that is asked together is seen together."""
+def overview_lines(cards: Iterable[ApprovalCard], first: int = 1) -> list[Line]:
+    """Return one numbered line a card, so that all that is asked together is seen together.
+
+    Args:
+        first: Number of the first of them; beyond 1 they join others.
+    """
     summaries = [inert(render(card.request.draft.summary)) for card in cards]
-    head = n_("{n} action needs an answer:", "{n} actions need an answer:", len(summaries))
+    if first == 1:
+        head = n_("{n} action needs an answer:", "{n} actions need an answer:", len(summaries))
+    else:
+        head = n_("{n} more action needs an answer:", "{n} more actions need an answer:", len(summaries))
     return [
         Line(head, "bold"),
-        *(said(f"  {number}.", cut(text, _VALUE_CHARS)) for number, text in enumerate(summaries, 1)),
+        *(said(f"  {number}.", cut(text, _VALUE_CHARS)) for number, text in enumerate(summaries, first)),
     ]
 
 
-def card_lines(card: ApprovalCard, number: int, total: int) -> list[Line]:
+def card_lines(offer: Offer, number: int, total: int) -> list[Line]:
     """Return the card as it is first shown; whatever is cut says so.
 
     Args:
         number: Place of this card among those asked together, from 1.
         total: How many those are.
     """
-    draft = card.request.draft
+    card = offer.card
     label = f"? {_('{number} of {total}:', number=number, total=total)}" if total > 1 else "?"
     return [
         Line(""),
-        said(label, cut(inert(render(draft.summary)), 2 * _VALUE_CHARS), "bold"),
+        said(label, cut(inert(render(card.request.draft.summary)), 2 * _VALUE_CHARS), "bold"),
         *_facts(card, whole=False),
         *_diff_lines(card.diff, _DIFF_LINES),
+        *_labelled("also", offer.rows()),
     ]
 
 
-def detail_lines(card: ApprovalCard, now: datetime) -> list[Line]:
-    """Return everything the card holds, uncut, with its digest and expiry.
+def detail_lines(offer: Offer, now: datetime) -> list[Line]:
+    """Return everything the card holds, uncut, with its digest and expiry and what each answer means.
 
     Args:
         now: Aware UTC, for the minutes that are left.
     """
+    card = offer.card
     request = card.request
     action = request.draft.action
     left_min = max(0, int((request.expires_at - now).total_seconds() // 60))
@@ -109,16 +120,8 @@ def detail_lines(card: ApprovalCard, now: datetime) -> list[Line]:
         _fact("digest", inert(_("sha256 {digest} (of the arguments)", digest=action.args_digest))),
         _fact("expires", _("{at}, in {n} min; no answer is no", at=at, n=left_min)),
         *_diff_lines(card.diff, None),
+        *_labelled("also", offer.meanings()),
     ]
-
-
-def tutor_words(card: ApprovalCard) -> frozenset[str]:
-    """Return what may be typed to grant a card that must be checked: its target's name, alone or whole."""
-    action = card.request.draft.action
-    judged = [effect.target for effect in action.effects if effect.effect_class == card.request.draft.effect_class]
-    target = (judged or list(action.targets) or [action.tool_name])[0]
-    last = target.rstrip("/").rpartition("/")[2]
-    return frozenset({target, inert(target), short_target(target), last, inert(last)}) - {""}
 
 
 def _facts(card: ApprovalCard, *, whole: bool) -> list[Line]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TextIO
 
-from myclaw_core.approval.types import ApprovalCard
+from myclaw_core.approval.cards import Cards
 from myclaw_core.clock import Clock
 from myclaw_core.host import Host
 from myclaw_core.messages import render
@@ -90,10 +90,10 @@ class TerminalChannel:
         """Show the whole result of a slash command."""
         self._screen.markdown(markdown)
 
-    async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
+    async def ask(self, cards: Cards, submit: Submit) -> None:
         """Put `cards` to the person; where nobody is there, return at once without a reply."""
-        if self.attended and cards:
-            await Dialog(self._screen, self._prompt, self._clock).ask(cards, submit)
+        if self.attended:
+            await Dialog(self._screen, self._prompt, self._clock, cards, submit).ask()
 
     def end_turn(self, trace: ExecutionTrace) -> None:
         """Show what the turn did; nothing for one that only answered."""

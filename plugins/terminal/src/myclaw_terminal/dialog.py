@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
-from collections.abc import Collection, Sequence
-from typing import get_args
+from collections.abc import Collection
 
-from attrs import frozen
+from attrs import field, frozen
 
+from myclaw_core.approval.cards import Cards
 from myclaw_core.approval.types import ApprovalCard, Reply
 from myclaw_core.clock import Clock
-from myclaw_core.messages import _, render
+from myclaw_core.messages import _, n_, render
 from myclaw_core.runtime.channel import Submit
-from myclaw_terminal.answers import Answer, meanings, word
-from myclaw_terminal.card import card_lines, detail_lines, overview_lines, tutor_words
+from myclaw_terminal.answers import BASIC, REACHES, Answer, meanings, word
+from myclaw_terminal.card import card_lines, detail_lines, overview_lines
 from myclaw_terminal.inert import inert
 from myclaw_terminal.lines import Line
+from myclaw_terminal.offers import Offer, tutor_name
 from myclaw_terminal.reader import Interrupted, Prompt
 from myclaw_terminal.screen import Screen
 
@@ -26,53 +28,132 @@ _CANCEL_S = 5.0
 
 @frozen
 class Dialog:
-    """One round of questions."""
+    """One round of questions.
+
+    Attributes:
+        seen: Cards that were shown so far, at least as a line.
+    """
 
     screen: Screen
     prompt: Prompt
     clock: Clock
+    cards: Cards
+    submit: Submit
+    seen: list[ApprovalCard] = field(factory=list)
 
-    async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
-        """Show `cards` and hand in the answers; whatever ends it early leaves the rest unanswered, which is no."""
+    async def ask(self) -> None:
+        """Show the cards and hand in the answers; whatever ends it early leaves the rest unanswered, which is no."""
         self.screen.status(None)
-        if len(cards) > 1:
-            self.screen.lines(overview_lines(cards))
         try:
-            for number, card in enumerate(cards, 1):
-                self.screen.lines(card_lines(card, number, len(cards)))
-                await self._ask_one(card, submit)
+            for number, card in enumerate(self.cards, 1):
+                self._show_new()
+                if self.cards.is_open(card):
+                    await self._ask_one(card, number)
         except Interrupted:
             # The key has the meaning of the signal: whoever handles that cancels the turn.
             signal.raise_signal(signal.SIGINT)
             await self.clock.sleep(_CANCEL_S)
 
-    async def _ask_one(self, card: ApprovalCard, submit: Submit) -> None:
-        while True:
+    def _show_new(self) -> None:
+        """Show one line on each card that has come, so that all that is asked together is seen together."""
+        new = self.cards[len(self.seen) :]
+        if len(new) > 1 or (new and self.seen):
+            self.screen.lines(overview_lines(new, len(self.seen) + 1))
+        for card in new:
+            self.cards.shown(card)
+            self.seen.append(card)
+
+    async def _ask_one(self, card: ApprovalCard, number: int) -> None:
+        offer = self._offer(card)
+        self.screen.lines(card_lines(offer, number, len(self.cards)))
+        self.cards.shown(card)
+        while self.cards.is_open(card):
             try:
-                choice = await self._choice(card)
+                reply = await self._reply(offer)
             except EOFError:
-                await submit(Reply(request_id=card.request.id, granted=False, by=card.request.sender))
                 self.screen.lines([Line(_("no answer is no"))])
+                await self.submit(Reply(request_id=card.request.id, granted=False, by=card.request.sender))
                 return
-            if choice == "details":
-                self.screen.lines(detail_lines(card, self.clock.now()))
-                continue
-            refusal = await submit(Reply(request_id=card.request.id, granted=choice == "yes", by=card.request.sender))
+            if reply is None:
+                return
+            refusal = await self._submitted(reply)
             if refusal is None:
                 return
-            self.screen.lines([Line(inert(render(refusal)), "warn")])
+            self.screen.lines([Line(refusal, "warn")])
             if self.clock.now() >= card.request.expires_at:
                 return
 
-    async def _choice(self, card: ApprovalCard) -> Answer:
-        tutor = card.request.tutor
+    def _offer(self, card: ApprovalCard) -> Offer:
+        others = [other for other in self.seen if other is not card and self.cards.is_open(other)]
+        return Offer(card, [other for other in others if other.request.batchable])
+
+    async def _submitted(self, reply: Reply) -> str | None:
+        """Hand in an answer and say what else it closed; return why it was refused."""
+        before = sum(map(self.cards.is_open, self.cards))
+        refusal = await self.submit(reply)
+        if refusal is not None:
+            return inert(render(refusal))
+        closed = before - sum(map(self.cards.is_open, self.cards)) - 1
+        if closed > 0:
+            told = n_("that answers {n} other question, too", "that answers {n} other questions, too", closed)
+            self.screen.lines([Line(told, "dim")])
+        return None
+
+    async def _reply(self, offer: Offer) -> Reply | None:
+        """Return the person's answer, `None` where the card was closed meanwhile."""
+        request = offer.card.request
         while True:
-            with self.screen.paused():
-                typed = (await self.prompt.answer(f"{_question(tutor=tutor)} > ")).strip()
-            choice = _checked(card, typed) if tutor else _only(meanings(typed))
-            if choice is not None:
-                return choice
-            self.screen.lines([Line(_hint(tutor=tutor), "warn")])
+            typed = await self._typed(offer.card, f"{_question(tutor=request.tutor)} > ")
+            if typed is None:
+                return None
+            answer, name = _understood(offer, typed)
+            if answer == "details":
+                self.screen.lines(detail_lines(offer, self.clock.now()))
+            elif answer is None:
+                self.screen.lines([Line(_hint(tutor=request.tutor), "warn")])
+            else:
+                return _reply(offer, answer, name)
+
+    async def _typed(self, card: ApprovalCard, question: str) -> str | None:
+        """Return what was typed; `None` where the card was closed meanwhile, by another answer or its expiry."""
+        with self.screen.paused():
+            typing = asyncio.ensure_future(self.prompt.answer(question))
+            closing = asyncio.ensure_future(self._closed(card))
+            try:
+                await asyncio.wait({typing, closing}, return_when=asyncio.FIRST_COMPLETED)
+                return typing.result().strip() if typing.done() else None
+            finally:
+                typing.cancel()
+                closing.cancel()
+                await asyncio.gather(typing, closing, return_exceptions=True)
+
+    async def _closed(self, card: ApprovalCard) -> None:
+        while self.cards.is_open(card):
+            await self.cards.changed()
+
+
+def _reply(offer: Offer, answer: Answer, name: str) -> Reply:
+    request = offer.card.request
+    return Reply(
+        request_id=request.id,
+        granted=answer not in ("no", "never"),
+        by=request.sender,
+        reach=REACHES.get(answer, "once"),
+        also=tuple(other.request.id for other in offer.others) if answer == "all" else (),
+        typed=name,
+    )
+
+
+def _understood(offer: Offer, typed: str) -> tuple[Answer | None, str]:
+    """Return the answer that was typed, if it is clear, and the name that grants a card that must be checked.
+
+    A word for another answer never grants such a card, even where it is that name.
+    """
+    meant = meanings(typed, offer.answers)
+    if not offer.card.request.tutor or not meant <= {"yes"}:
+        return _only(meant), ""
+    name = tutor_name(offer.card, typed)
+    return (None, "") if name is None else ("yes", name)
 
 
 def _only(meant: Collection[Answer]) -> Answer | None:
@@ -80,16 +161,8 @@ def _only(meant: Collection[Answer]) -> Answer | None:
     return next(iter(meant)) if len(meant) == 1 else None
 
 
-def _checked(card: ApprovalCard, typed: str) -> Answer | None:
-    """Return the answer to a card that only its target's name grants; a word for another answer never does."""
-    meant = meanings(typed)
-    if meant <= {"yes"}:
-        return "yes" if typed in tutor_words(card) else None
-    return _only(meant)
-
-
 def _words() -> dict[str, str]:
-    return {answer: word(answer) for answer in get_args(Answer)}
+    return {answer: word(answer) for answer in BASIC}
 
 
 def _question(*, tutor: bool) -> str:
