@@ -295,7 +295,8 @@ class Agent:
         """Let plugins and the provider free what they took; `open` calls it."""
         await self.record_check.stop()
         await self.dispatcher.shutdown()
-        for provider in {id(choice.provider): choice.provider for choice in self.services.models}.values():
+        models = (*self.services.models, *self.services.local)
+        for provider in {id(choice.provider): choice.provider for choice in models}.values():
             await provider.close()
         await self._record_faults()
         await self.export.stop()
