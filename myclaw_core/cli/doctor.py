@@ -8,8 +8,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from myclaw_core.errors import UsageError
 from myclaw_core.files.visible import visible
-from myclaw_core.messages import _, render
+from myclaw_core.messages import N_, _, render
 
 if TYPE_CHECKING:
     from myclaw_core.doctor.diagnosis import Diagnosis
@@ -20,7 +21,17 @@ _CHECK_WIDTH = 14
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was found; 1 where something does not work."""
+    """Print what was found; 1 where something does not work.
+
+    Raises:
+        UsageError: An option of `--prove` stands alone.
+    """
+    if args.prove:
+        from myclaw_core.cli.prove import run as run_proof
+
+        return run_proof(args)
+    if args.replay is not None or args.cases is not None or args.seed is not None:
+        raise UsageError(N_("--seed, --cases and --replay belong to --prove"))
     from myclaw_core.clock import SystemClock
     from myclaw_core.doctor.examine import examine
     from myclaw_core.paths import Home

@@ -293,6 +293,12 @@ def _add_redact(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     doctor = commands.add_parser("doctor", help=_("check the installation and say what to do; changes nothing"))
     doctor.add_argument("--call", action="store_true", help=_("also call the model once, which may cost a little"))
+    doctor.add_argument(
+        "--prove", action="store_true", help=_("instead try what myclaw promises on many random cases; runs nothing")
+    )
+    doctor.add_argument("--seed", type=_seed, metavar="N", help=_("draw the cases of this seed; a new one unless told"))
+    doctor.add_argument("--cases", type=_count, metavar="N", help=_("how many cases a promise; 500 unless told"))
+    doctor.add_argument("--replay", metavar="CASE", help=_("try one case again, as a report of --prove shows it"))
     _add_json(doctor)
     doctor.set_defaults(command="doctor")
 
@@ -325,6 +331,10 @@ def _duration(text: str) -> int:
     if not 0 < lasts_s <= _LONGEST_S:
         raise argparse.ArgumentTypeError(_("must be minutes, hours or days, such as 30m, 24h or 7d, at most 30d"))
     return lasts_s
+
+
+def _seed(text: str) -> int:
+    return 0 if text == "0" else _count(text)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -71,6 +71,15 @@ class PluginSet:
         reports = (_failed(one, error) if one.name == name else one for one in self.reports)
         return evolve(self, reports=tuple(reports))
 
+    def off(self, name: str) -> PluginSet:
+        """Return this set as if the person had switched one plugin off; nothing is imported again."""
+        manager = new_manager()
+        for one in self.reports:
+            if one.state == "on" and one.name != name:
+                manager.register(self.manager.get_plugin(one.name), one.name)
+        reports = (evolve(one, state="off") if one.name == name else one for one in self.reports)
+        return evolve(self, reports=tuple(reports), manager=manager)
+
     @property
     def active(self) -> tuple[PluginVersion, ...]:
         """Return the plugins that are on, for the trace."""
