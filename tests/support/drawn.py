@@ -18,6 +18,7 @@ from stores import MemoryStores
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.promotion import judge
 from myclaw_core.trust.state import Component, SubjectState, SubjectView
+from myclaw_core.trust.types import EarnedBy
 from myclaw_core.types.effect import AUTONOMY_LEVELS
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject, TrustThreshold
@@ -62,8 +63,11 @@ states = st.builds(
     last_asked=st.none() | moments,
     recent=st.lists(st.just(False) | st.booleans(), max_size=3).map(tuple),
     grants=st.lists(moments, max_size=3).map(tuple),
+    unasked=st.integers(0, 30),
+    revoked=st.booleans(),
+    held=st.just(False) | st.booleans(),
 )
-views = st.builds(SubjectView, states, shares | st.just(math.inf), st.floats(0.0, 1e9), st.just("any"))
+views = st.builds(SubjectView, states, shares | st.just(math.inf), st.floats(0.0, 1e9), st.just("any"), moments)
 thresholds = st.builds(
     TrustThreshold,
     effect_class=st.just("x"),
@@ -106,7 +110,7 @@ class AnyRecord:
     parent: SubjectView | None
     problem: Text | None = None
 
-    def view(self, subject: TrustSubject, now: datetime) -> SubjectView | None:
+    def view(self, subject: TrustSubject, now: datetime, by: EarnedBy | None = None) -> SubjectView | None:
         """Return the drawn view."""
         return self.parent if subject[1].endswith(":*") else self.own
 
