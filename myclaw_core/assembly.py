@@ -14,13 +14,13 @@ from myclaw_core.approval.gateway import Gateway
 from myclaw_core.approval.grants import GRANT_KIND, GrantBook
 from myclaw_core.budget.ledger import Ledger
 from myclaw_core.clock import Clock
+from myclaw_core.compose import trust_book
 from myclaw_core.config import Config
 from myclaw_core.config.guard import ConfigGuard
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.door import Door, thresholds_of
 from myclaw_core.errors import StoreError, UnavailableError
 from myclaw_core.events.check import RecordCheck
-from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, PinnedNetwork
@@ -41,7 +41,6 @@ from myclaw_core.runtime.validation import ArgumentValidator
 from myclaw_core.sandbox.enclosure import Enclosure, mounts_beneath
 from myclaw_core.sandbox.sandbox import NoSandbox, Sandbox
 from myclaw_core.trust.book import TrustBook
-from myclaw_core.trust.estimators import chosen_estimator
 from myclaw_core.trust.report import record_line
 from myclaw_core.trust.signals import extract
 from myclaw_core.trust.thresholds import Thresholds
@@ -75,15 +74,7 @@ class Assembly:
 
     def book(self) -> TrustBook:
         """Return the trust book, not yet opened."""
-        trust = self.config.trust
-        return TrustBook(
-            self.dispatcher.store("trust", self.config.slots.trust),
-            load_or_create_key(self.home.keys / "trust.key"),
-            self.clock,
-            anchor=self.home.state / "trust.head",
-            estimator=chosen_estimator(trust.estimator, trust.weights, self.dispatcher.estimators),
-            thresholds=self._thresholds,
-        )
+        return trust_book(self.home, self.dispatcher, self.config, self.clock, thresholds=self._thresholds)
 
     async def services(self, book: TrustBook, record_check: RecordCheck) -> Services:
         """Return what turns work with; a record that cannot be read is told to `record_check`."""

@@ -23,8 +23,10 @@ from myclaw_core.plugins.trace import hook_trace
 
 if TYPE_CHECKING:
     from myclaw_core.events.log import EventLog
+    from myclaw_core.trust.book import TrustBook
+    from myclaw_core.trust.thresholds import Thresholds
 
-__all__ = ["configured_dispatcher", "load_plugins", "open_log"]
+__all__ = ["configured_dispatcher", "load_plugins", "open_log", "trust_book"]
 
 
 def load_plugins(home: Home, *, lenient: bool = False) -> PluginSet:
@@ -64,6 +66,32 @@ async def open_log(home: Home, dispatcher: Dispatcher, config: Config, clock: Cl
         yield log
     finally:
         await log.close()
+
+
+def trust_book(
+    home: Home, dispatcher: Dispatcher, config: Config, clock: Clock, *, thresholds: Thresholds | None = None
+) -> TrustBook:
+    """Return the trust book, not yet opened.
+
+    Args:
+        thresholds: Whose answers it keeps beside the scores; none where nothing is judged.
+
+    Raises:
+        UnavailableError: No plugin keeps it, or none offers the estimator that is named.
+    """
+    from myclaw_core.events.keys import load_or_create_key
+    from myclaw_core.trust.book import TrustBook
+    from myclaw_core.trust.estimators import chosen_estimator
+
+    trust = config.trust
+    return TrustBook(
+        dispatcher.store("trust", config.slots.trust),
+        load_or_create_key(home.keys / "trust.key"),
+        clock,
+        anchor=home.state / "trust.head",
+        estimator=chosen_estimator(trust.estimator, trust.weights, dispatcher.estimators),
+        thresholds=thresholds,
+    )
 
 
 def configured_dispatcher(

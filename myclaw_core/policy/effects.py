@@ -22,7 +22,7 @@ from myclaw_core.policy.own import own_places
 from myclaw_core.policy.shell import shell_call, shell_effects
 from myclaw_core.policy.taint import names_host
 from myclaw_core.runtime.tool import EffectSpec, ShellArgs, Tool
-from myclaw_core.types.effect import REVERSIBILITIES, Effect, EffectKind, Reversibility
+from myclaw_core.types.effect import BEST_REVERSIBILITY, REVERSIBILITIES, Effect, EffectKind
 from myclaw_core.types.text import Text
 
 __all__ = [
@@ -38,20 +38,6 @@ _FILE_KINDS = frozenset({"fs_read", "fs_write", "fs_delete"})
 _NETWORK_KINDS = frozenset({"network_out", "network_in"})
 _UNDO_KINDS = frozenset({"fs_write", "fs_delete", "memory_write", "memory_delete", "config_change"})
 _MAX_NAME_CHARS = 512
-
-# The best a tool may claim; a kind that is missing is irreversible. `outbound_message` gets better once an outbox can
-# vouch for it; a command in the sandbox is worked out apart (`policy/shell.py`).
-_BEST: Mapping[EffectKind, Reversibility] = {
-    "fs_read": "reversible",
-    "network_in": "reversible",
-    "fs_write": "reversible",
-    "fs_delete": "reversible",
-    "memory_write": "reversible",
-    "memory_delete": "reversible",
-    "config_change": "reversible",
-    "neuron_invoke": "reversible",
-    "network_out": "reversible_with_cost",
-}
 
 
 class TargetRefusedError(MyclawError):
@@ -222,7 +208,7 @@ class _Maker:
         return ResolvedEffect(effect=self._effect(spec.kind, spec, scope, name), given=given)
 
     def _effect(self, kind: EffectKind, spec: EffectSpec, scope: str, target: str) -> Effect:
-        best = _BEST.get(kind, "irreversible")
+        best = BEST_REVERSIBILITY.get(kind, "irreversible")
         if kind in _UNDO_KINDS and not self.undoable:
             best = "irreversible"
         claim = spec.reversibility

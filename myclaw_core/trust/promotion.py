@@ -21,11 +21,14 @@ __all__ = [
     "CHECKED_EVERY",
     "CLEAN_FLOOR",
     "KNOWN_DAYS",
+    "MIN_DAYS",
     "SUCCESS_FLOOR",
     "JudgedAction",
     "Promotion",
     "TrustRecord",
+    "grants_needed",
     "judge",
+    "recent_grants",
 ]
 
 SUCCESS_FLOOR = 0.6
@@ -33,8 +36,8 @@ CLEAN_FLOOR = 0.8
 KNOWN_DAYS = 90
 CHECKED_EVERY = 25
 """One in so many promoted actions of a subject is asked in tutor form (seed 004 on automation bias)."""
+MIN_DAYS = 2
 _FLOORS_FROM = 3
-_MIN_DAYS = 2
 _TELLS_OUTSIDE = frozenset({"network_out", "outbound_message", "cost_spend"})
 
 
@@ -117,8 +120,8 @@ def judge(
     own, parent = _viewed(book, subject, now, by), _viewed(book, parent_of(subject), now, by)
     limit = None if threshold is None else clamped(threshold)
     level, short_of = _level(own, parent, limit)
-    grants = 0 if own is None else _recent_grants(own)
-    needed = _grants_needed(effect)
+    grants = 0 if own is None else recent_grants(own)
+    needed = grants_needed(effect)
     known = grants >= needed
     reason = _forbidden(effect, action, book, limit)
     if reason is None and limit is not None:
@@ -212,7 +215,7 @@ def _short_of(view: SubjectView, limit: TrustThreshold) -> Text | None:
     state = view.state
     if state.earned < limit.min_samples:
         return N_("{n} of {min} samples", n=state.earned, min=limit.min_samples)
-    if state.days < _MIN_DAYS:
+    if state.days < MIN_DAYS:
         return N_("only on one day so far")
     if view.effective_count < limit.min_samples:
         return N_(
@@ -238,13 +241,15 @@ def _below_floor(own: SubjectView | None, parent: SubjectView | None) -> Text | 
     return None
 
 
-def _grants_needed(effect: Effect) -> int:
+def grants_needed(effect: Effect) -> int:
+    """Return how often a person must have approved exactly this."""
     if effect.kind == "neuron_invoke" or not effect.scope:
         return 3
     return 2 if effect.reversibility == "reversible_with_cost" else 1
 
 
-def _recent_grants(own: SubjectView) -> int:
+def recent_grants(own: SubjectView) -> int:
+    """Return how often a person approved exactly this since it last went wrong, within the days that count."""
     oldest = own.at - timedelta(days=KNOWN_DAYS)
     return sum(at >= oldest for at in own.state.grants)
 

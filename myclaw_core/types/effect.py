@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 __all__ = [
     "AUTONOMY_LEVELS",
+    "BEST_REVERSIBILITY",
     "EFFECT_KINDS",
     "PURE_KINDS",
     "REVERSIBILITIES",
@@ -51,6 +52,19 @@ REVERSIBILITIES: tuple[Reversibility, ...] = get_args(Reversibility)
 AUTONOMY_LEVELS: tuple[Autonomy, ...] = get_args(Autonomy)
 PURE_KINDS: frozenset[EffectKind] = frozenset({"fs_read", "network_in"})
 SIDE_EFFECT_KINDS: frozenset[EffectKind] = frozenset(EFFECT_KINDS) - PURE_KINDS
+BEST_REVERSIBILITY: Mapping[EffectKind, Reversibility] = {
+    "fs_read": "reversible",
+    "network_in": "reversible",
+    "fs_write": "reversible",
+    "fs_delete": "reversible",
+    "memory_write": "reversible",
+    "memory_delete": "reversible",
+    "config_change": "reversible",
+    "neuron_invoke": "reversible",
+    "network_out": "reversible_with_cost",
+}
+"""The best a tool may claim; a kind that is missing is irreversible. `outbound_message` gets better once an outbox can
+vouch for it; a command in the sandbox is worked out apart (`policy/shell.py`)."""
 
 
 @frozen(kw_only=True)
