@@ -169,8 +169,8 @@ def myclaw_channels(host: Host) -> Sequence[Channel]:  # type: ignore[empty-body
 def myclaw_commands() -> Sequence[Command]:  # type: ignore[empty-body]
     """Add commands to the command line.
 
-    Called when one of the commands that the plugin declares is typed, or completed; `--help` shows the plugin's summary
-    without it. Mode: collect, sync. An error leaves the commands out: what was typed ends with one line.
+    Called when one of the commands that the plugin declares is typed; `--help` shows the plugin's summary without it.
+    Mode: collect, sync. An error leaves the commands out: what was typed ends with one line.
 
     Returns:
         The commands, all of them declared under `commands` in `plugin.toml`; a name that two plugins offer is an error.

@@ -1,4 +1,4 @@
-"""Commands of plugins: listed from what plugins declare, loaded only once one of them is typed."""
+"""Which commands plugins add: read from what they declare, without running anything of them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,17 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from myclaw_core.cli.arguments import Parser
 from myclaw_core.first_party import FIRST_PARTY
-from myclaw_core.messages import _, add_catalogues, render
+from myclaw_core.messages import _, add_catalogues
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
     from pathlib import Path
 
-    from myclaw_core.cli.command import Command
-    from myclaw_core.errors import MyclawError
-    from myclaw_core.types.text import Text
+    from myclaw_core.cli.arguments import Parser
 
 __all__ = ["add_offered"]
 
-_DESCRIBE_LIMIT_S = 5.0
 _GROUP = "myclaw.plugins"
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
@@ -35,14 +31,15 @@ def add_offered(commands: argparse._SubParsersAction[Any], *, load: bool = False
 
     Args:
         commands: Where they are added.
-        load: Whether the plugins that are on are loaded, so that the arguments are there at once.
+        load: Whether the arguments of this repository's plugins are there at once, whatever the configuration says.
     """
     for plugin, manifest in sorted(_manifests(), key=lambda each: (each[0] not in FIRST_PARTY, each[0])):
         for name in filter(_NAME.fullmatch, manifest["commands"]):
             if name not in commands.choices:
-                fill = partial(_fill, plugin, name, strict=not load)
+                at_once = load and plugin in FIRST_PARTY
+                fill = partial(_fill_own if at_once else _fill, plugin, name)
                 command = commands.add_parser(name, help=_(manifest["summary"]), fill=fill)
-                if load:
+                if at_once:
                     command.fill()
 
 
@@ -85,91 +82,13 @@ def _read(path: Path) -> dict[str, Any]:
     return {"summary": summary.replace("%", "%%"), "commands": commands}
 
 
-def _fill(plugin: str, name: str, parser: Parser, *, strict: bool) -> None:
-    """Load the plugin and let it describe its command; where that cannot be, leave with one line if `strict`."""
-    from myclaw_core.cli.log import LogLines
-    from myclaw_core.errors import MyclawError
-    from myclaw_core.files.visible import visible
+def _fill(plugin: str, name: str, parser: Parser) -> None:
+    from myclaw_core.cli.plugin_command import fill
 
-    try:
-        with LogLines(hold=False):
-            command = _command(plugin, name)
-            _describe(command, parser)
-    except MyclawError as error:
-        if strict:
-            parser.exit(error.exit_code, f"myclaw: {visible(render(error))}\n")
+    fill(plugin, name, parser)
 
 
-def _describe(command: Command, parser: Parser) -> None:
-    """Let a command describe its arguments.
+def _fill_own(plugin: str, name: str, parser: Parser) -> None:
+    from myclaw_core.cli.plugin_command import fill_own
 
-    Raises:
-        UnavailableError: Its plugin failed.
-    """
-    from myclaw_core.plugins.contain import PluginError, contained
-
-    try:
-        contained(lambda: command.add_arguments(parser), _DESCRIBE_LIMIT_S)
-    except PluginError as error:
-        raise _failed(command.plugin, error.text) from error
-    parser.description = render(command.about)
-    parser.set_defaults(command=command.name, offered=partial(_run, command))
-
-
-def _run(command: Command, args: argparse.Namespace) -> int:
-    """Run a command; what it did not foresee is one line, too."""
-    from myclaw_core.errors import MyclawError
-    from myclaw_core.plugins.contain import one_line
-
-    try:
-        return command.run(args)
-    except (MyclawError, OSError):
-        raise
-    except Exception as error:
-        raise _failed(command.plugin, one_line(error)) from error
-
-
-def _failed(plugin: str, problem: Text | str) -> MyclawError:
-    from myclaw_core.errors import UnavailableError
-    from myclaw_core.messages import N_
-
-    return UnavailableError(N_("the plugin {plugin} failed: {problem}", plugin=plugin, problem=problem))
-
-
-def _command(plugin: str, name: str) -> Command:
-    """Return the command.
-
-    Raises:
-        UnavailableError: The plugin is not on, or does not offer it.
-    """
-    from myclaw_core.cli.looking import tell_broken
-    from myclaw_core.clock import SystemClock
-    from myclaw_core.compose import configured_dispatcher, load_plugins
-    from myclaw_core.errors import UnavailableError
-    from myclaw_core.events.types import PluginFault
-    from myclaw_core.messages import N_
-    from myclaw_core.paths import Home
-    from myclaw_core.plugins.report import STATE_WORDS
-
-    home = Home.find()
-    faults: list[PluginFault] = []
-    plugins = load_plugins(home, lenient=True)
-    dispatcher, _config = configured_dispatcher(home, plugins, SystemClock(), faults.append, on_broken=tell_broken)
-    command = dispatcher.commands().get(name)
-    if command is not None and command.plugin == plugin:
-        return command
-    told = [fault.detail for fault in faults if fault.plugin == plugin]
-    if told:
-        raise _failed(plugin, told[-1])
-    report = next(one for one in dispatcher.plugins.reports if one.name == plugin)
-    if report.state == "on":
-        raise UnavailableError(N_("the plugin {plugin} does not offer the command {name}", plugin=plugin, name=name))
-    raise UnavailableError(
-        N_(
-            "{name} is a command of the plugin {plugin}, which is {state}: {reason}",
-            name=name,
-            plugin=plugin,
-            state=STATE_WORDS[report.state],
-            reason=report.why,
-        )
-    )
+    fill_own(plugin, name, parser)

@@ -41,7 +41,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def whole_parser() -> argparse.ArgumentParser:
-    """Return the parser with the commands of plugins and their arguments: for completion and documentation."""
+    """Return the parser with the commands of plugins too, our own with arguments: for completion and documentation."""
     from myclaw_core.cli.offered import add_offered
 
     parser = build_parser()

@@ -112,10 +112,13 @@ def test_a_declaration_that_cannot_be_read_adds_nothing(install, run, home: Path
     assert "how wet it gets" not in shown.out
 
 
-def test_completion_knows_the_arguments_and_leaves_out_those_it_cannot_get(rain: Path, run) -> None:
+def test_completion_knows_the_arguments_of_our_own_and_only_the_names_of_others(rain: Path, run, home: Path) -> None:
+    """Whatever is configured: the script is read before anything is set up."""
+    (home / "config.toml").write_text('[plugins]\ndisabled = ["simulate"]\n')
     (action,) = [each for each in whole_parser()._actions if each.choices and "rain" in each.choices]
-    assert "--days" in action.choices["rain"]._option_string_actions
-    run("plugins", "disable", "weather")
+    assert "--traces" in action.choices["simulate"]._option_string_actions
+    assert "--days" not in action.choices["rain"]._option_string_actions
+    assert not [name for name in sys.modules if name.startswith("fake_")]
     ended = run("completion", "bash")
     assert (ended.code, ended.err) == (0, "")
     assert "rain" in ended.out

@@ -40,7 +40,8 @@ def test_version_says_its_number(console) -> None:
 def test_help_names_every_command_and_the_exit_codes(console) -> None:
     shown = console.run("--help")
     assert shown.code == 0
-    assert all(word in shown.out for word in ("ask", "demo", "trust", "policy", "audit", "plugins", "3 unavailable"))
+    words = ("ask", "demo", "trust", "policy", "audit", "plugins", "simulate", "3 unavailable")
+    assert all(word in shown.out for word in words)
 
 
 def test_a_command_that_is_not_there_is_usage(console) -> None:

@@ -11,7 +11,6 @@ from myclaw_core.compose import configured_dispatcher, load_plugins
 from myclaw_core.events.types import PluginFault
 from myclaw_core.files.resolve import display_path
 from myclaw_core.paths import Home
-from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.thresholds import Thresholds
 from myclaw_simulate.earned import Earned
 from myclaw_simulate.places import USER_HOME, WORKSPACE
@@ -36,7 +35,8 @@ def earning_rules() -> Mapping[str, MakeRule]:
     dispatcher, config = configured_dispatcher(home, plugins, SystemClock(), _tell, on_broken=lambda _error: None)
     thresholds = Thresholds(dispatcher.threshold, display_path(WORKSPACE, USER_HOME))
     return {
-        "decayed_mean": partial(Earned, DecayedMean(config.trust.weights), thresholds, dispatcher.signals),
+        name: partial(Earned, estimator, thresholds, dispatcher.signals)
+        for name, estimator in dispatcher.estimators(config.trust.weights).items()
     }
 
 
