@@ -10,11 +10,13 @@ from attrs import frozen
 
 from myclaw_core.config.load import read_config
 from myclaw_core.config.schema import ConfigSchema
+from myclaw_core.config.sections import Config
 from myclaw_core.config.source import SIZE_LIMIT_BYTES, parse_source
 from myclaw_core.errors import ConfigError, ToolFailure
 from myclaw_core.files.steps import PathStep, resolve_plan
 from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import PlannedChange
+from myclaw_core.types.effect import Autonomy
 
 __all__ = ["ConfigGuard"]
 
@@ -33,8 +35,11 @@ class ConfigGuard:
     schemas: Sequence[ConfigSchema]
     idle: Collection[str]
 
-    def check(self, plan: Iterable[PlannedChange], cwd: str) -> None:
+    def check(self, plan: Iterable[PlannedChange], cwd: str) -> Autonomy | None:
         """Refuse a plan after which the configuration would not load.
+
+        Returns:
+            The level that would be configured after it, or `None` where it leaves the configuration alone.
 
         Raises:
             ToolFailure: It would not; the line names the first problem.
@@ -42,16 +47,17 @@ class ConfigGuard:
         """
         changes = tuple(plan)
         if not changes:
-            return
-        real = os.path.realpath(self.file)
+            return None
+        real, level = os.path.realpath(self.file), None
         for step in resolve_plan(changes, cwd):
-            if step.path == real and step.action in ("write", "move"):
-                self._check_text(step)
+            if step.path == real:
+                level = self._level_of(step) if step.action in ("write", "move") else Config().agent.level
+        return level
 
-    def _check_text(self, step: PathStep) -> None:
+    def _level_of(self, step: PathStep) -> Autonomy:
         try:
             text = _bytes_of(step).decode("utf-8-sig")
-            read_config(parse_source(self.file, text), self.schemas, self.idle)
+            return read_config(parse_source(self.file, text), self.schemas, self.idle).agent.level
         except UnicodeDecodeError:
             problem = N_("{path} would be no text any more; it was left as it is", path=str(self.file))
             raise ToolFailure(problem) from None

@@ -30,7 +30,7 @@ from myclaw_core.runtime.shells import FolderBusyError, alone, shown_command
 from myclaw_core.runtime.storable import masked_args, storable_text
 from myclaw_core.runtime.tool import PlannedChange, ShellArgs, Tool, ToolContext
 from myclaw_core.runtime.types import CANCELLED, ActionStep, ToolCall, ToolError, ToolResult, Turn
-from myclaw_core.types.effect import Effect
+from myclaw_core.types.effect import Autonomy, Effect
 from myclaw_core.types.text import Text
 from myclaw_core.undo.diff import preview
 from myclaw_core.undo.journal import SNAPSHOT, planned_states
@@ -51,12 +51,14 @@ class Planned:
         diff: The plan for people.
         irreversible: Why it could not be undone, or `None`.
         command: What it would run in the sandbox.
+        level: The autonomy level that would be configured after it; `None` where that stays as it is.
     """
 
     changes: tuple[PlannedChange, ...] = ()
     diff: str = ""
     irreversible: Text | None = None
     command: ShellCall | None = None
+    level: Autonomy | None = None
 
 
 class PlanFailedError(MyclawError):
@@ -97,14 +99,14 @@ class Executor:
         try:
             planned = await guarded_in_thread(_who(tool), tool.plan, deepcopy(call.args), context)
             changes = _planned_changes(planned, files)
-            await asyncio.to_thread(self._services.config_guard.check, changes, self._turn.cwd)
+            level = await asyncio.to_thread(self._services.config_guard.check, changes, self._turn.cwd)
             irreversible = await asyncio.to_thread(self._services.journal.undoable, changes, self._turn.cwd)
             diff = await asyncio.to_thread(preview, changes, self._turn.cwd, limit_lines=None)
         except Exception as error:
             raise PlanFailedError(_tool_error(tool, error)) from error
         finally:
             files.close()
-        return Planned(changes=changes, diff=diff, irreversible=irreversible)
+        return Planned(changes=changes, diff=diff, irreversible=irreversible, level=level)
 
     async def _plan_command(self, tool: Tool, names: ShellArgs, call: ToolCall) -> Planned:
         """Return the command as it was judged; what keeps it from running is told before anybody is asked."""

@@ -23,7 +23,7 @@ from myclaw_core.runtime.storable import masked_args, storable_line
 from myclaw_core.runtime.types import ActionStep, Message, ToolCall, ToolError, Turn
 from myclaw_core.types.action import PURE_CLASS
 from myclaw_core.types.canonical import digest_of
-from myclaw_core.types.effect import Autonomy, Verdict, lower_level
+from myclaw_core.types.effect import Autonomy, Verdict, autonomy_le, lower_level
 from myclaw_core.types.text import Text
 
 __all__ = ["CallsOutcome", "StepRunner"]
@@ -139,7 +139,7 @@ class StepRunner:
             return
         self._channel.status(Status(phase="waiting", tool=asked[0].step.tool_name))
         before_s = self._services.clock.monotonic()
-        questions = [self._question(item) for item in asked]
+        questions = [await self._question(item) for item in asked]
         approvals = await self._services.gateway.ask(questions, self._turn, self._channel)
         self.waited_s += self._services.clock.monotonic() - before_s
         for item, approval in zip(asked, approvals, strict=True):
@@ -150,7 +150,7 @@ class StepRunner:
                     item.violation = item.step.decision.violation
         self._recorder.answered([item.step for item in asked], approvals)
 
-    def _question(self, item: _Judged) -> Question:
+    async def _question(self, item: _Judged) -> Question:
         decision = item.step.decision
         if decision is None or decision.draft is None:  # pragma: no cover - `_asks` has checked it
             raise AssertionError("a question needs a draft")
@@ -159,10 +159,17 @@ class StepRunner:
             draft=decision.draft,
             step_index=item.step.index,
             diff=item.planned.diff if item.planned else "",
-            record=tuple(self._services.record_of(subject) for subject in subjects),
+            record=(*map(self._services.record_of, subjects), *await self._cost_of_level(item.planned)),
             grantable=can_be_granted(decision),
             tutor=decision.tutor,
         )
+
+    async def _cost_of_level(self, planned: Planned | None) -> Sequence[Text]:
+        """Return what the level that a change of the configuration raises will probably cost."""
+        level = planned.level if planned else None
+        if level is None or autonomy_le(level, self._services.config.agent.level):
+            return ()
+        return ((await self._services.ledger.estimate(level)).text,)
 
     async def _finish(self, item: _Judged, situation: Situation) -> ActionStep:
         """Execute one judged call, or record why it does not run."""

@@ -47,6 +47,26 @@ async def test_a_file_moved_over_the_configuration_is_looked_at_too(open_agent, 
     assert home.config_file.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("content", "states"),
+    [
+        ('[agent]\nlevel = "full"\n', True),
+        ('[agent]\nlevel = "read_only"\n', False),
+        ("[budget]\nsoft_eur = 1\n", False),
+    ],
+)
+async def test_a_text_that_raises_the_level_is_asked_about_with_what_that_will_cost(
+    open_agent, make_desk, home, clock: FakeClock, content: str, states: bool
+) -> None:
+    """However it is raised, its cost is stated before."""
+    channel = RecordingChannel(clock, lambda card: False)
+    async with open_agent([write("config.toml", content), says("No.")]) as agent:
+        desk = make_desk(agent, channel, roots=(str(home.root), *agent.standing_roots), cwd=str(home.root))
+        await desk.handle("Change the configuration")
+    (card,) = channel.cards
+    assert any(str(line).startswith("estimate: ") for line in card.record) is states
+
+
 async def test_a_text_that_loads_is_asked_about_and_written(open_agent, make_desk, home, clock) -> None:
     content = "[budget]\nsoft_eur = 1\n"
     step, asked, _ = await run(open_agent, make_desk, home, clock, write("config.toml", content))
