@@ -153,9 +153,9 @@ class _Reader:
             problem = N_("hard_eur must not be below soft_eur ({soft_eur:g})", soft_eur=budget["soft_eur"])
             self._note(("budget", "hard_eur"), problem)
         if "trust" not in wrong:
-            problem = weights_problem(TrustSection(**values["trust"]).weights)
-            if problem:
-                self._note(("trust",), problem)
+            unfit = weights_problem(TrustSection(**values["trust"]).weights)
+            if unfit:
+                self._note(("trust",), unfit)
 
     def finish(self) -> None:
         """Raise for everything that was noted, in the order of the file."""

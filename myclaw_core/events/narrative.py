@@ -22,6 +22,7 @@ from myclaw_core.events.types import (
     StepEnded,
     StepIntended,
     TraceClosed,
+    TrustChanged,
     TurnStarted,
     UndoApplied,
 )
@@ -227,6 +228,26 @@ def _level_changed(event: LevelChanged) -> list[str]:
     if event.estimate_eur is None:
         return [line]
     return [line, _("estimate: {eur} €", eur=f"{event.estimate_eur:.2f}")]
+
+
+@_lines.register
+def _trust_changed(event: TrustChanged) -> list[str]:
+    who = event.sender
+    subjects = [" ".join(subject) for subject in event.subjects]
+    match event.change:
+        case "revoke":
+            first = _("trust taken away by {who} from:", who=who)
+        case "hold":
+            first = _("to be asked about whatever they earn, by {who}:", who=who)
+        case "restore":
+            first = _("trust given back by {who} to:", who=who)
+        case "rollback":
+            first = _(
+                "brought back by {who} to how they stood at {moment}:", who=who, moment=f"{event.to:%Y-%m-%d %H:%M}"
+            )
+        case "birth":
+            first = _("born with a score of {reward:.2f}:", reward=event.reward or 0.0)
+    return [first, *subjects]
 
 
 def _json(args: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, Model
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.effect import Autonomy
 from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject
 from myclaw_core.undo.types import UndoRecord
 
 __all__ = [
@@ -32,10 +33,15 @@ __all__ = [
     "StepEnded",
     "StepIntended",
     "TraceClosed",
+    "TrustChange",
+    "TrustChanged",
     "TurnStarted",
     "UndoApplied",
     "UnknownEvent",
 ]
+
+
+TrustChange = Literal["revoke", "hold", "restore", "rollback", "birth"]
 
 
 @frozen(kw_only=True)
@@ -253,6 +259,31 @@ class LevelChanged:
 
 
 @frozen(kw_only=True)
+class TrustChanged:
+    """A person ordered something about trust, or a neuron was born.
+
+    Attributes:
+        trace_id: Id of the order.
+        sender: Who ordered it.
+        change: `revoke` takes away what was earned, `hold` asks whatever is earned, `restore` takes both back,
+            `rollback` goes back to a moment, `birth` begins a neuron's record.
+        subjects: What it is about.
+        to: The moment of a rollback.
+        reward: R of a birth, in [0, 1].
+        body: Hash of the body that is born.
+    """
+
+    trace_id: UUID
+    sender: str
+    change: TrustChange
+    subjects: tuple[TrustSubject, ...]
+    to: datetime | None = None
+    reward: float | None = None
+    body: str = ""
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class UnknownEvent:
     """An event of a later minor version; kept as it is."""
 
@@ -278,5 +309,6 @@ Event = (
     | PluginConsent
     | ConfigChanged
     | LevelChanged
+    | TrustChanged
     | UnknownEvent
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 
 from attrs import evolve, frozen
 
@@ -17,10 +16,10 @@ from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, read_u
 from myclaw_core.runtime.records import LastChange
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
+from myclaw_core.trust.types import UNDO_WINDOW
 from myclaw_core.types.text import Text
 
 __all__ = [
-    "UNDO_WINDOW",
     "UndoLine",
     "find_trace",
     "first_words",
@@ -29,9 +28,6 @@ __all__ = [
     "trace_id_of",
     "undo_trace",
 ]
-
-UNDO_WINDOW = timedelta(minutes=10)
-"""How long after its close an undo still counts against a trace; what the event then says is final."""
 
 _WORDS_CHARS = 60
 

@@ -21,7 +21,7 @@ from myclaw_core.trust.state import SubjectState, SubjectView
 from myclaw_core.trust.store import TrustBackend
 from myclaw_core.trust.subject import RUNTIME_ACTOR, invocation_of
 from myclaw_core.trust.thresholds import Thresholds
-from myclaw_core.trust.types import EarnedBy, TraceSignals
+from myclaw_core.trust.types import UNDO_WINDOW, EarnedBy, TraceSignals
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustScore, TrustSubject
 
@@ -156,6 +156,10 @@ class TrustBook:
         views = ((subject, self.view(subject, now)) for subject in self._states)
         return {subject: _score(view) for subject, view in views if view is not None}
 
+    def subjects(self) -> list[TrustSubject]:
+        """Return every subject and parent that has a history, in order."""
+        return list(self._states)
+
     def state(self, subject: TrustSubject) -> SubjectState | None:
         """Return everything remembered of `subject`, not faded."""
         return self._states.get(subject)
@@ -261,9 +265,9 @@ class TrustBook:
         trace_id: UUID,
         subjects: Iterable[TrustSubject] | None = None,
         *,
-        at: datetime,
-        undone_by: UUID,
-        in_time: bool,
+        at: datetime | None = None,
+        undone_by: UUID | None = None,
+        in_time: bool | None = None,
         applied_seq: int = 0,
     ) -> None:
         """Take in that steps of a closed trace were undone.
@@ -273,25 +277,29 @@ class TrustBook:
         Args:
             trace_id: The trace whose steps were undone.
             subjects: Subjects of these steps; all of the trace where `None`.
-            at: When they were undone.
+            at: When they were undone; now by default.
             undone_by: The trace that undid them.
-            in_time: Whether that was soon enough to count, as its record in the event log says.
+            in_time: Whether that was soon enough to count, as its record in the event log says; within 10 minutes of
+                the trace's close by default.
             applied_seq: Sequence number of its record in the event log.
 
         Raises:
             StoreError: The store cannot be read or written; nothing has changed.
         """
         sampled = await self._sampled(trace_id)
-        at = max(at, *(closed_at + _TICK for closed_at in sampled.values())) if sampled else at
+        at, undo_id = self._ordered(at, undone_by)
+        closed_at = max(sampled.values(), default=at - _TICK)
+        soon = at - closed_at <= UNDO_WINDOW if in_time is None else in_time
+        at = max(at, closed_at + _TICK)
         runtime = {subject for subject in sampled if subject[0] == RUNTIME_ACTOR}
         wanted = set(sampled) if subjects is None else {*subjects, *runtime}
         undos = [
             Undo(
                 at=at,
-                trace_id=str(undone_by),
+                trace_id=undo_id,
                 subject=subject,
                 undone_trace_id=str(trace_id),
-                in_time=in_time and subject in sampled,
+                in_time=soon and subject in sampled,
             )
             for subject in sorted(wanted)
         ]
@@ -300,7 +308,12 @@ class TrustBook:
     # What is ordered. `TrustOrders` records an order in the event log first.
 
     async def revoke(
-        self, subjects: Iterable[TrustSubject], *, at: datetime, order_id: UUID, applied_seq: int = 0
+        self,
+        subjects: Iterable[TrustSubject],
+        *,
+        at: datetime | None = None,
+        order_id: UUID | None = None,
+        applied_seq: int = 0,
     ) -> None:
         """Reset score, samples and known destinations of `subjects`.
 
@@ -312,7 +325,12 @@ class TrustBook:
         await self._order("revoke", subjects, at, order_id, applied_seq)
 
     async def hold(
-        self, subjects: Iterable[TrustSubject], *, at: datetime, order_id: UUID, applied_seq: int = 0
+        self,
+        subjects: Iterable[TrustSubject],
+        *,
+        at: datetime | None = None,
+        order_id: UUID | None = None,
+        applied_seq: int = 0,
     ) -> None:
         """Keep asking about `subjects`, whatever they have earned and will earn, until they are restored.
 
@@ -322,7 +340,12 @@ class TrustBook:
         await self._order("hold", subjects, at, order_id, applied_seq)
 
     async def restore(
-        self, subjects: Iterable[TrustSubject], *, at: datetime, order_id: UUID, applied_seq: int = 0
+        self,
+        subjects: Iterable[TrustSubject],
+        *,
+        at: datetime | None = None,
+        order_id: UUID | None = None,
+        applied_seq: int = 0,
     ) -> None:
         """Take back every earlier `revoke` and `hold` of `subjects`: what was earned before counts again.
 
@@ -337,8 +360,8 @@ class TrustBook:
         reward: float,
         *,
         body: str = "",
-        at: datetime,
-        order_id: UUID,
+        at: datetime | None = None,
+        order_id: UUID | None = None,
         applied_seq: int = 0,
     ) -> None:
         """Let a neuron begin with the score R of its synthesis, also again with a changed body.
@@ -355,11 +378,18 @@ class TrustBook:
         if not 0.0 <= reward <= 1.0:
             raise ValueError(f"a reward of {reward} is not in [0, 1]")
         subject = invocation_of(neuron)
-        birth = Birth(at=self._after(subject, at), trace_id=str(order_id), subject=subject, reward=reward, body=body)
+        at, trace_id = self._ordered(at, order_id)
+        birth = Birth(at=self._after(subject, at), trace_id=trace_id, subject=subject, reward=reward, body=body)
         await self._keeper.take_in([birth], applied_seq)
 
     async def rollback(
-        self, subject: TrustSubject, to: datetime, *, at: datetime, order_id: UUID, applied_seq: int = 0
+        self,
+        subject: TrustSubject,
+        to: datetime,
+        *,
+        at: datetime | None = None,
+        order_id: UUID | None = None,
+        applied_seq: int = 0,
     ) -> None:
         """Bring `subject` back to how it stood before `to`; its parent loses the same samples.
 
@@ -368,9 +398,10 @@ class TrustBook:
         Raises:
             StoreError: The store cannot be read or written; nothing has changed.
         """
+        at, trace_id = self._ordered(at, order_id)
         reached = max(applied_seq, self.applied_seq)
         cuts = [
-            Rollback(at=at, trace_id=str(order_id), subject=one, to=to, applied_seq=reached)
+            Rollback(at=at, trace_id=trace_id, subject=one, to=to, applied_seq=reached)
             for one in self._meant([subject])
         ]
         await self._keeper.take_in(cuts, applied_seq)
@@ -379,15 +410,18 @@ class TrustBook:
         self,
         kind: Literal["revoke", "hold", "restore"],
         subjects: Iterable[TrustSubject],
-        at: datetime,
-        order_id: UUID,
+        at: datetime | None,
+        order_id: UUID | None,
         applied_seq: int,
     ) -> None:
+        at, trace_id = self._ordered(at, order_id)
         orders = [
-            Order(kind=kind, at=self._after(one, at), trace_id=str(order_id), subject=one)
-            for one in self._meant(subjects)
+            Order(kind=kind, at=self._after(one, at), trace_id=trace_id, subject=one) for one in self._meant(subjects)
         ]
         await self._keeper.take_in(orders, applied_seq)
+
+    def _ordered(self, at: datetime | None, order_id: UUID | None) -> tuple[datetime, str]:
+        return at or self._clock.now(), str(order_id or self._clock.new_id())
 
     def _meant(self, subjects: Iterable[TrustSubject]) -> Sequence[TrustSubject]:
         return sorted({one for subject in subjects for one in (subject, *self._states.children(subject))})

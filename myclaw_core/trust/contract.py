@@ -51,9 +51,9 @@ class TrustStore(Protocol):
         trace_id: UUID,
         subjects: Iterable[TrustSubject] | None = None,
         *,
-        at: datetime,
-        undone_by: UUID,
-        in_time: bool,
+        at: datetime | None = None,
+        undone_by: UUID | None = None,
+        in_time: bool | None = None,
         applied_seq: int = 0,
     ) -> None:
         """Take in that steps of a closed trace were undone."""
@@ -64,7 +64,13 @@ class TrustStore(Protocol):
         ...
 
     async def rollback(
-        self, subject: TrustSubject, to: datetime, *, at: datetime, order_id: UUID, applied_seq: int = 0
+        self,
+        subject: TrustSubject,
+        to: datetime,
+        *,
+        at: datetime | None = None,
+        order_id: UUID | None = None,
+        applied_seq: int = 0,
     ) -> None:
         """Bring a subject back to how it stood before `to`."""
         ...
@@ -74,13 +80,23 @@ class TrustStore(Protocol):
         ...
 
     async def revoke(
-        self, subjects: Iterable[TrustSubject], *, at: datetime, order_id: UUID, applied_seq: int = 0
+        self,
+        subjects: Iterable[TrustSubject],
+        *,
+        at: datetime | None = None,
+        order_id: UUID | None = None,
+        applied_seq: int = 0,
     ) -> None:
         """Take away what subjects have earned."""
         ...
 
     async def restore(
-        self, subjects: Iterable[TrustSubject], *, at: datetime, order_id: UUID, applied_seq: int = 0
+        self,
+        subjects: Iterable[TrustSubject],
+        *,
+        at: datetime | None = None,
+        order_id: UUID | None = None,
+        applied_seq: int = 0,
     ) -> None:
         """Take revocations back."""
         ...

@@ -20,6 +20,7 @@ from myclaw_core.types.trust import TrustSubject, TrustThreshold
 __all__ = [
     "CHECKED_EVERY",
     "CLEAN_FLOOR",
+    "FLOORS_FROM",
     "KNOWN_DAYS",
     "MIN_DAYS",
     "SUCCESS_FLOOR",
@@ -27,7 +28,9 @@ __all__ = [
     "Promotion",
     "TrustRecord",
     "grants_needed",
+    "is_revoked",
     "judge",
+    "lacking",
     "recent_grants",
 ]
 
@@ -37,7 +40,8 @@ KNOWN_DAYS = 90
 CHECKED_EVERY = 25
 """One in so many promoted actions of a subject is asked in tutor form (seed 004 on automation bias)."""
 MIN_DAYS = 2
-_FLOORS_FROM = 3
+FLOORS_FROM = 3
+"""Samples from which a floor holds."""
 _TELLS_OUTSIDE = frozenset({"network_out", "outbound_message", "cost_spend"})
 
 
@@ -171,16 +175,17 @@ def _ordered(effect: Effect, own: SubjectView | None, parent: SubjectView | None
         return N_("you chose to be asked about this")
     if parent is not None and parent.state.held:
         return N_("you chose to be asked about {kind} anywhere", kind=effect.kind)
-    if own is not None and _is_revoked(own, limit):
+    if own is not None and is_revoked(own, limit):
         n, least = own.state.earned, limit.min_samples
         return N_("you took the trust in this away, {n} of {min} new samples", n=n, min=least)
-    if parent is not None and _is_revoked(parent, limit):
+    if parent is not None and is_revoked(parent, limit):
         n, least = parent.state.earned, limit.min_samples
         return N_("you took the trust in {kind} away, {n} of {min} new samples", kind=effect.kind, n=n, min=least)
     return None
 
 
-def _is_revoked(view: SubjectView, limit: TrustThreshold) -> bool:
+def is_revoked(view: SubjectView, limit: TrustThreshold) -> bool:
+    """Return whether its trust was taken away and is not earned anew yet."""
     return view.state.revoked and view.state.earned < limit.min_samples
 
 
@@ -201,17 +206,18 @@ def _level(
         return "none", N_("it was never done before")
     short_of = None
     if own is not None:
-        short_of = _short_of(own, limit)
+        short_of = lacking(own, limit)
         if short_of is None:
             return "subject", None
     if parent is not None:
-        short_of = _short_of(parent, limit)
+        short_of = lacking(parent, limit)
         if short_of is None:
             return "parent", None
     return "none", short_of
 
 
-def _short_of(view: SubjectView, limit: TrustThreshold) -> Text | None:
+def lacking(view: SubjectView, limit: TrustThreshold) -> Text | None:
+    """Return what one level is short of by itself, or `None`."""
     state = view.state
     if state.earned < limit.min_samples:
         return N_("{n} of {min} samples", n=state.earned, min=limit.min_samples)
@@ -231,7 +237,7 @@ def _short_of(view: SubjectView, limit: TrustThreshold) -> Text | None:
 def _below_floor(own: SubjectView | None, parent: SubjectView | None) -> Text | None:
     """Return the signal that a good mean would hide."""
     for view in (own, parent):
-        if view is None or view.state.n_samples < _FLOORS_FROM:
+        if view is None or view.state.n_samples < FLOORS_FROM:
             continue
         success, clean = view.state.tool_success.mean, view.state.constitution_clean.mean
         if success < SUCCESS_FLOOR:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from attrs import field, frozen
 
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["EarnedBy", "SignalContext", "TraceSignals"]
+__all__ = ["UNDO_WINDOW", "EarnedBy", "SignalContext", "TraceSignals"]
+
+UNDO_WINDOW = timedelta(minutes=10)
+"""How long after its close an undo still counts against a trace; what its event then says is final."""
 
 _HALF = 0.5
 
