@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from attrs import frozen
 from myclaw_defaults.signals import five_signals
 from myclaw_defaults.thresholds import threshold_for
 from myclaw_simulate.earned import Earned
+from myclaw_simulate.installed import earning_rules
 from myclaw_simulate.places import USER_HOME, WORKSPACE
 from myclaw_simulate.records import RecordedTask, read_tasks
+from myclaw_simulate.rules import MakeRule
 
 from myclaw_core.cli import main
 from myclaw_core.trust.decayed_mean import DecayedMean
@@ -71,6 +73,14 @@ def tasks(tmp_path: Path) -> Callable[..., Sequence[RecordedTask]]:
         return read_tasks(path)
 
     return written
+
+
+@pytest.fixture(scope="session")
+def earning(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, MakeRule]:
+    """Return what makes the rule of each estimator that there is, as the command finds them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MYCLAW_HOME", str(tmp_path_factory.mktemp("home")))
+        return earning_rules()
 
 
 @pytest.fixture(scope="session")

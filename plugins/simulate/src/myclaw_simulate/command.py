@@ -30,38 +30,26 @@ def _add_arguments(parser: ArgumentParser) -> None:
     parser.formatter_class = RawDescriptionHelpFormatter
     figures = "\n".join(f"  {name}={value:g}" for name, value in parameters(World()).items())
     parser.epilog = f"{_('what the world is like, and its defaults:')}\n{figures}"
-    parser.add_argument(
-        "--traces", metavar="FILE.jsonl", type=Path, help=_("recorded tasks; a made-up household unless told")
-    )
-    parser.add_argument(
-        "--days", metavar="N", type=_number(_MOST_DAYS), default=_DAYS, help=_("days; %(default)s unless told")
-    )
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=int,
-        default=_SEED,
-        help=_("what decides all that is left to chance; %(default)s unless told"),
-    )
-    parser.add_argument(
-        "--seeds",
-        metavar="K",
-        type=_number(_MOST_SEEDS),
-        default=_SEEDS,
-        help=_("households, with seeds from N on; %(default)s unless told"),
-    )
+    _add_life(parser)
     parser.add_argument("--estimator", metavar="NAME", help=_("only this one; all of them unless told"))
-    parser.add_argument(
-        "--attacker",
-        choices=_ATTACKERS,
-        default="both",
-        help=_("aims at places that nobody has seen, or at those where the agent has worked; %(default)s unless told"),
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help=_("change a figure of the world")
-    )
     parser.add_argument("--plot", metavar="FILE.svg", type=Path, help=_("draw questions and harm into this file"))
     parser.add_argument("--json", action="store_true", help=_("print JSON, with every day and all scores"))
+
+
+def _add_life(parser: ArgumentParser) -> None:
+    """Add what is lived through."""
+    traces = _("recorded tasks; those of a made-up household unless told")
+    parser.add_argument("--traces", metavar="FILE.jsonl", type=Path, help=traces)
+    days, seeds = _number(_MOST_DAYS), _number(_MOST_SEEDS)
+    parser.add_argument("--days", metavar="N", type=days, default=_DAYS, help=_("how long; %(default)s unless told"))
+    seed = _("what decides all that is left to chance; %(default)s unless told")
+    parser.add_argument("--seed", metavar="N", type=int, default=_SEED, help=seed)
+    households = _("how many households, with seeds from N on; %(default)s unless told")
+    parser.add_argument("--seeds", metavar="K", type=seeds, default=_SEEDS, help=households)
+    aims = _("aims at places that nobody has seen, or where the agent has worked; %(default)s unless told")
+    parser.add_argument("--attacker", choices=_ATTACKERS, default="both", help=aims)
+    figure = _("change a figure of the world")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=figure)
 
 
 def _run(args: Namespace) -> int:
@@ -130,8 +118,9 @@ def _number(most: int) -> Callable[[str], int]:
 COMMAND = Command(
     name="simulate",
     about=N_(
-        "Lives through months of a household's work with a simulated person, by each way of earning trust and by three "
-        "simpler rules, and counts questions and harm. Nothing is run and nothing of yours is opened but the settings."
+        "Lives through months of a household's work with a simulated person, by each way of earning\n"
+        "trust and by three simpler rules, and counts questions and harm. Nothing is run, and nothing of\n"
+        "yours is opened but the settings."
     ),
     add_arguments=_add_arguments,
     run=_run,

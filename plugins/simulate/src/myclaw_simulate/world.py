@@ -100,6 +100,8 @@ def world_of(changes: Iterable[str]) -> World:
         try:
             values[name] = known[name](text)
         except ValueError:
-            kind = N_("a whole number") if known[name] is int else N_("a number")
-            raise UsageError(N_("{name} is {kind}, not {value}", name=name, kind=kind, value=repr(text))) from None
+            problem = N_("{name} is a number, not {value}", name=name, value=repr(text))
+            if known[name] is int:
+                problem = N_("{name} is a whole number, not {value}", name=name, value=repr(text))
+            raise UsageError(problem) from None
     return World(**values)
