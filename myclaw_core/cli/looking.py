@@ -36,5 +36,5 @@ def tell_broken(error: ConfigError) -> None:
     """Say in one line that the defaults are in force, and why."""
     first, *more = error.problems
     told = _("the configuration does not load, the defaults are used here: {problem}", problem=first)
-    others = f" ({_('and {n} more', n=len(more))})" if more else ""
-    print(f"myclaw: {visible(told + others)}", file=sys.stderr)
+    others = _("and {n} more", n=len(more))
+    print("myclaw:", visible(f"{told} ({others})" if more else told), file=sys.stderr)

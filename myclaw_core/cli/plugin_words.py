@@ -79,7 +79,8 @@ def _declared(plugin: FoundPlugin, manifest: Manifest, seen: Fingerprint, warnin
     }
     width = max(map(len, rows)) + 1
     for label, values in rows.items():
-        yield f"  {label:<{width}} {', '.join(values) or _('none')}"
+        told = ", ".join(values) or _("none")
+        yield f"  {label:<{width}} {told}"
     yield from (f"  {visible(render(line))}" for line in warnings)
     yield _(
         "Once enabled, its code runs with your rights at every start. Hooks and tools beyond the list are refused;\n"

@@ -95,11 +95,12 @@ class Console:
         assert (ended.code, ended.err) == (0, "")
         return json.loads(ended.out)
 
-    def spawn(self, *args: str | Path, **environ: str) -> pexpect.spawn[str]:
+    def spawn(self, *args: str | Path, program: Sequence[str] = (str(PROGRAM),), **environ: str) -> pexpect.spawn[str]:
         """Start the program on a real terminal, wide enough for the paths of a test."""
+        command, *options = program
         child = pexpect.spawn(
-            str(PROGRAM),
-            [str(arg) for arg in args],
+            command,
+            [*options, *map(str, args)],
             env=self.environ | environ,  # type: ignore[arg-type]
             cwd=str(self.person),
             encoding="utf-8",

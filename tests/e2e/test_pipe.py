@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from .conftest import PROGRAM
 
 WRITE = {"tool_calls": [{"tool": "fs_write", "args": {"path": "list.md", "content": "- bread\n"}}]}
@@ -71,5 +73,20 @@ def test_messages_from_a_pipe_are_a_conversation(console, script) -> None:
 
 def test_a_reader_that_leaves_early_is_no_fault(console, script) -> None:
     script({"text": "word " * 40_000})
-    for command in (f"{PROGRAM} ask Hi | head -c 10", f"{PROGRAM} plugins list | true"):
-        assert console.shell(command).err == ""
+    for command in ("ask Hi", "plugins list", "trust list", "audit tail", "completion bash", "--help", "--version"):
+        for reader in ("head -n 1", "true"):
+            assert console.shell(f"{PROGRAM} {command} | {reader}").err == ""
+
+
+@pytest.mark.parametrize("command", ["trust list", "config path", "completion bash", "--help", "--version"])
+def test_output_that_cannot_be_written_is_one_line(console, command: str) -> None:
+    ended = console.shell(f"{PROGRAM} {command} >/dev/full")
+    assert (ended.code, ended.err) == (1, "myclaw: the output cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("command", "code"), [("trust list", 0), ("--help", 0), ("--version", 0), ("trust", 2)])
+def test_streams_that_are_closed_are_no_fault(console, command: str, code: int, closed: str) -> None:
+    ended = console.shell(f"{PROGRAM} {command} {closed}")
+    assert ended.code == code
+    assert "Error" not in ended.err
