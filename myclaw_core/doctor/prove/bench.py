@@ -30,7 +30,7 @@ from myclaw_core.policy.types import Finding, PolicyDecision, Situation
 from myclaw_core.runtime.types import ExecutionTrace, ToolCall
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.estimators import chosen_estimator
-from myclaw_core.trust.promotion import Promotion, judge
+from myclaw_core.trust.promotion import Promotion, TrustRecord, judge
 from myclaw_core.trust.signals import CollectSignals
 from myclaw_core.trust.state import Component, SubjectState, SubjectView
 from myclaw_core.trust.types import EarnedBy
@@ -234,7 +234,7 @@ async def no_gates(action: PlannedAction, trace: ExecutionTrace) -> Sequence[Fin
     return ()
 
 
-def record_of(case: Case) -> _Record:
+def record_of(case: Case) -> TrustRecord:
     """Return the trust record of a case."""
     return _Record(case.trust)
 
