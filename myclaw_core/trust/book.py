@@ -12,6 +12,7 @@ from myclaw_core.approval.types import Approval
 from myclaw_core.clock import Clock
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.trust.audit import TrustReport
+from myclaw_core.trust.backtest import BackTest, backtest
 from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.happenings import Answer, Birth, Happening, Order, Rollback, Sample, Undo
@@ -19,11 +20,12 @@ from myclaw_core.trust.keeper import TrustKeeper
 from myclaw_core.trust.replay import order
 from myclaw_core.trust.state import SubjectState, SubjectView
 from myclaw_core.trust.store import TrustBackend
-from myclaw_core.trust.subject import RUNTIME_ACTOR, invocation_of
+from myclaw_core.trust.subject import RUNTIME_ACTOR, invocation_of, parent_of
 from myclaw_core.trust.thresholds import Thresholds
 from myclaw_core.trust.types import UNDO_WINDOW, EarnedBy, TraceSignals
+from myclaw_core.types.effect import Reversibility
 from myclaw_core.types.text import Text
-from myclaw_core.types.trust import TrustScore, TrustSubject
+from myclaw_core.types.trust import TrustScore, TrustSubject, TrustThreshold
 
 __all__ = ["TrustBook"]
 
@@ -175,6 +177,29 @@ class TrustBook:
         """
         told = await self._keeper.told({subject, *self._states.children(subject)})
         return sorted((one for one in told if since is None or one.at >= since), key=order)
+
+    async def backtest(
+        self, subject: TrustSubject, threshold: TrustThreshold, reversibility: Reversibility | None = None
+    ) -> BackTest:
+        """Return how the last 30 days of `subject` would have gone with the promotion on.
+
+        Args:
+            threshold: What the subject must reach, as `Thresholds.for_effect` gives it.
+            reversibility: Of its actions; the best that its kind may have where `None`.
+
+        Raises:
+            StoreError: The store cannot be read, or a row is malformed.
+            ValueError: The subject does something of no known kind, as `runtime` does.
+        """
+        history = await self.events(parent_of(subject) or subject)
+        return backtest(
+            history,
+            subject,
+            threshold=threshold,
+            estimator=self.estimator,
+            now=self._moment(self._clock.now()),
+            reversibility=reversibility,
+        )
 
     # What happened.
 

@@ -14,6 +14,7 @@ import pytest
 from myclaw_sqlite.trust_store import TrustStoreDb
 from pseudo import quoted
 
+from myclaw_core.approval.types import Approval
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.book import TrustBook
@@ -61,6 +62,18 @@ def closed_trace(trace_id: UUID, at: datetime, **changes: Any) -> ExecutionTrace
         "outcome": "success",
     }
     return ExecutionTrace(**(base | changes))
+
+
+def approval_of(clock: FakeClock, trace_id: UUID, *, granted: bool = True, **changes: Any) -> Approval:
+    """Return a person's answer, given now."""
+    base: dict[str, Any] = {
+        "request_id": clock.new_id(),
+        "trace_id": trace_id,
+        "verdict": "granted" if granted else "denied",
+        "decided_by": "cli:me",
+        "decided_at": clock.now(),
+    }
+    return Approval(**(base | changes))
 
 
 def effect_of(subject: TrustSubject, **changes: Any) -> Effect:
@@ -129,6 +142,7 @@ def make() -> SimpleNamespace:
         NOTES=NOTES,
         Record=MemoryRecord,
         action=action_of,
+        approval=approval_of,
         denied=denied,
         effect=effect_of,
         ideal=ideal,
