@@ -24,6 +24,7 @@ from myclaw_core.plugins.trace import hook_trace
 if TYPE_CHECKING:
     from myclaw_core.events.log import EventLog
     from myclaw_core.trust.book import TrustBook
+    from myclaw_core.trust.store import TrustBackend
     from myclaw_core.trust.thresholds import Thresholds
 
 __all__ = ["configured_dispatcher", "load_plugins", "open_log", "trust_book"]
@@ -69,11 +70,18 @@ async def open_log(home: Home, dispatcher: Dispatcher, config: Config, clock: Cl
 
 
 def trust_book(
-    home: Home, dispatcher: Dispatcher, config: Config, clock: Clock, *, thresholds: Thresholds | None = None
+    home: Home,
+    dispatcher: Dispatcher,
+    config: Config,
+    clock: Clock,
+    *,
+    backend: TrustBackend | None = None,
+    thresholds: Thresholds | None = None,
 ) -> TrustBook:
     """Return the trust book, not yet opened.
 
     Args:
+        backend: Keeps it, not yet opened; what `[slots]` names by default.
         thresholds: Whose answers it keeps beside the scores; none where nothing is judged.
 
     Raises:
@@ -85,7 +93,7 @@ def trust_book(
 
     trust = config.trust
     return TrustBook(
-        dispatcher.store("trust", config.slots.trust),
+        backend or dispatcher.store("trust", config.slots.trust),
         load_or_create_key(home.keys / "trust.key"),
         clock,
         anchor=home.state / "trust.head",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:  # what argparse says, marked for the catalogues
     _("ignored explicit argument %r")
     _("expected one argument")
 
-__all__ = ["VERB", "Parser", "commands_of"]
+__all__ = ["VERB", "Parser", "add_json", "commands_of", "count", "is_number"]
 
+_NUMBER = re.compile(r"[0-9]{1,9}")
 VERB = "VERB"
 """How help names the second word of a command."""
 
@@ -98,6 +100,23 @@ def commands_of(parser: argparse.ArgumentParser) -> argparse._SubParsersAction[A
     """Return what holds the commands below a parser, or `None`."""
     actions = parser._actions  # noqa: SLF001 - argparse names no other way
     return next((each for each in actions if isinstance(each, argparse._SubParsersAction)), None)  # noqa: SLF001
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Let a command answer programs."""
+    parser.add_argument("--json", action="store_true", help=_("print JSON"))
+
+
+def count(text: str) -> int:
+    """Return the whole number from 1 on that was typed."""
+    if not (is_number(text) and int(text)):
+        raise argparse.ArgumentTypeError(_("must be a whole number from 1 to 999999999"))
+    return int(text)
+
+
+def is_number(text: str) -> bool:
+    """Return whether `text` is 1 to 9 plain digits."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def _nearest(unknown: str, known: Iterable[str]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 
-from myclaw_core.cli.arguments import VERB, Parser, commands_of
+from myclaw_core.cli.arguments import VERB, Parser, add_json, commands_of, count, is_number
+from myclaw_core.cli.trust_words import add_trust
 from myclaw_core.messages import _
 
 __all__ = ["build_parser", "parse", "whole_parser"]
@@ -23,7 +23,6 @@ _COMPLETIONS = (
     """  ~/.config/fish/config.fish  myclaw completion fish | source""",
 )
 
-_NUMBER = re.compile(r"[0-9]{1,9}")
 _LEVELS = ("read_only", "supervised", "full")
 _SECONDS = {"m": 60, "h": 60 * 60, "d": 24 * 60 * 60}
 _LONGEST_S = 30 * _SECONDS["d"]
@@ -71,7 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_ask(commands)
     _add_demo(commands)
     _add_undo(commands)
-    _add_trust(commands)
+    add_trust(commands)
     _add_policy(commands)
     _add_budget(commands)
     _add_session(commands)
@@ -141,21 +140,8 @@ def _add_undo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "trace", nargs="?", default="", help=_("id or its beginning; your last turn that changed something")
     )
     undo.add_argument("--force", action="store_true", help=_("also overwrite what was changed since"))
-    _add_json(undo)
+    add_json(undo)
     undo.set_defaults(command="undo")
-
-
-def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    trust = commands.add_parser("trust", help=_("list, show: what has been earned, by whom and for what"))
-    verbs = trust.add_subparsers(metavar=VERB, required=True)
-    listing = verbs.add_parser("list", help=_("who did what how well, best first"))
-    listing.add_argument("--all", action="store_true", help=_("also how whole turns ended, which earns nothing"))
-    _add_json(listing)
-    listing.set_defaults(command="trust list")
-    show = verbs.add_parser("show", help=_("one subject in full"))
-    show.add_argument("subject", help=_("ACTOR, or ACTOR and class as 'fs_write fs_write:~/notes/*'"), nargs="+")
-    _add_json(show)
-    show.set_defaults(command="trust show")
 
 
 def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -191,13 +177,13 @@ def _add_policy(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     covers.set_defaults(command="policy covers")
     explain = verbs.add_parser("explain", help=_("how each action of a trace was decided, check by check"))
     explain.add_argument("trace", nargs="?", default="", help=_("id or its beginning; the newest trace by default"))
-    _add_json(explain)
+    add_json(explain)
     explain.set_defaults(command="policy explain")
 
 
 def _add_budget(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     budget = commands.add_parser("budget", help=_("what was spent today and lately, on what, and what is left"))
-    _add_json(budget)
+    add_json(budget)
     budget.set_defaults(command="budget")
 
 
@@ -215,7 +201,7 @@ def _add_session(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     session.add_argument("--end", action="store_true", help=_("end the level that was set"))
     session.add_argument("--yes", action="store_true", help=_("agree without being asked"))
-    _add_json(session)
+    add_json(session)
     session.set_defaults(command="session")
 
 
@@ -226,38 +212,38 @@ def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     verbs = audit.add_subparsers(metavar=VERB, required=True)
     listing = verbs.add_parser("list", help=_("the newest traces with how they ended"))
     _add_count(listing, 20, _("how many traces; %(default)s unless told"))
-    _add_json(listing)
+    add_json(listing)
     listing.set_defaults(command="audit list")
     show = verbs.add_parser("show", help=_("one trace, step by step with each decision's reason"))
     show.add_argument("trace", nargs="?", default="", help=_("id or its beginning; the newest trace by default"))
-    _add_json(show)
+    add_json(show)
     show.set_defaults(command="audit show")
     tail = verbs.add_parser("tail", help=_("the newest events of the log"))
     _add_count(tail, 10, _("how many events; %(default)s unless told"))
     tail.add_argument("--follow", action="store_true", help=_("go on with what happens, until Ctrl-C"))
-    _add_json(tail)
+    add_json(tail)
     tail.set_defaults(command="audit tail")
     verify = verbs.add_parser("verify", help=_("check the event log, the trust store and the exported files"))
-    _add_json(verify)
+    add_json(verify)
     verify.set_defaults(command="audit verify")
 
 
 def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     plugins = commands.add_parser("plugins", help=_("list, enable, disable: what is installed and in which state"))
-    _add_json(plugins)
+    add_json(plugins)
     plugins.set_defaults(command="plugins list")
     verbs = plugins.add_subparsers(metavar=VERB)
     listing = verbs.add_parser("list", help=_("every plugin with its state and what to do"))
-    _add_json(listing)
+    add_json(listing)
     listing.set_defaults(command="plugins list")
     enable = verbs.add_parser("enable", help=_("show what a plugin declares, ask, and let it run"))
     enable.add_argument("name", help=_("the plugin, as the list names it"))
     enable.add_argument("--yes", action="store_true", help=_("agree without being asked, which --json never does"))
-    _add_json(enable)
+    add_json(enable)
     enable.set_defaults(command="plugins enable")
     disable = verbs.add_parser("disable", help=_("let nothing of a plugin run any more"))
     disable.add_argument("name", help=_("the plugin, as the list names it"))
-    _add_json(disable)
+    add_json(disable)
     disable.set_defaults(command="plugins disable")
 
 
@@ -266,7 +252,7 @@ def _add_config(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     verbs = config.add_subparsers(metavar=VERB, required=True)
     show = verbs.add_parser("show", help=_("every setting in force with its source; secrets are masked"))
     show.add_argument("section", nargs="?", default="", help=_("only this section"))
-    _add_json(show)
+    add_json(show)
     show.set_defaults(command="config show")
     about = _("Checks the whole file with the change before it is written; comments and layout stay.")
     setting = verbs.add_parser("set", help=_("change one setting in the file"), description=about)
@@ -275,10 +261,10 @@ def _add_config(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     setting.add_argument(
         "--unset", action="store_true", help=_("take it out of the file, so that its default is in force")
     )
-    _add_json(setting)
+    add_json(setting)
     setting.set_defaults(command="config set")
     path = verbs.add_parser("path", help=_("where the file lies"))
-    _add_json(path)
+    add_json(path)
     path.set_defaults(command="config path")
 
 
@@ -297,9 +283,9 @@ def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--prove", action="store_true", help=_("instead try what myclaw promises on many random cases; runs nothing")
     )
     doctor.add_argument("--seed", type=_seed, metavar="N", help=_("draw the cases of this seed; a new one unless told"))
-    doctor.add_argument("--cases", type=_count, metavar="N", help=_("how many cases a promise; 500 unless told"))
+    doctor.add_argument("--cases", type=count, metavar="N", help=_("how many cases a promise; 500 unless told"))
     doctor.add_argument("--replay", metavar="CASE", help=_("try one case again, as a report of --prove shows it"))
-    _add_json(doctor)
+    add_json(doctor)
     doctor.set_defaults(command="doctor")
 
 
@@ -315,27 +301,17 @@ def _add_completion(commands: argparse._SubParsersAction[argparse.ArgumentParser
 
 
 def _add_count(parser: argparse.ArgumentParser, default: int, about: str) -> None:
-    parser.add_argument("-n", dest="count", type=_count, default=default, metavar="N", help=about)
-
-
-def _count(text: str) -> int:
-    if not (_NUMBER.fullmatch(text) and int(text)):
-        raise argparse.ArgumentTypeError(_("must be a whole number from 1 to 999999999"))
-    return int(text)
+    parser.add_argument("-n", dest="count", type=count, default=default, metavar="N", help=about)
 
 
 def _duration(text: str) -> int:
     """Return seconds."""
     number, unit = text[:-1], _SECONDS.get(text[-1:], 0)
-    lasts_s = int(number) * unit if _NUMBER.fullmatch(number) else 0
+    lasts_s = int(number) * unit if is_number(number) else 0
     if not 0 < lasts_s <= _LONGEST_S:
         raise argparse.ArgumentTypeError(_("must be minutes, hours or days, such as 30m, 24h or 7d, at most 30d"))
     return lasts_s
 
 
 def _seed(text: str) -> int:
-    return 0 if text == "0" else _count(text)
-
-
-def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help=_("print JSON"))
+    return 0 if text == "0" else count(text)

@@ -19,6 +19,15 @@ _MODULES = {
     "plugins disable": "plugin_switch",
     "policy covers": "covers",
     "policy explain": "explain",
+    "trust backtest": "trust_backtest",
+    "trust export": "trust_check",
+    "trust ingest": "trust_ingest",
+    "trust repair": "trust_repair",
+    "trust report": "trust_report",
+    "trust restore": "trust_orders",
+    "trust revoke": "trust_orders",
+    "trust rollback": "trust_orders",
+    "trust verify": "trust_check",
 }
 """Where a command is found whose module is not named like its first word."""
 
@@ -28,7 +37,7 @@ _OPENS_NOTHING = frozenset({"completion", "demo", "redact"})
 _OWN_LOG = frozenset({"chat", "ask", "completion", "redact"})
 """Commands that take care of log lines themselves, or log nothing."""
 
-_QUIET = frozenset({"audit verify", "doctor"})
+_QUIET = frozenset({"audit verify", "doctor", "trust repair", "trust verify"})
 """Commands whose report says all of it."""
 
 

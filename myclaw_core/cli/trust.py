@@ -1,55 +1,69 @@
-"""`myclaw trust list | show`: what has been earned, by whom and for what."""
+"""`myclaw trust list | show`: what has been earned, by whom and for what, and what is still lacking."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
+import sys
 
 from myclaw_core.cli.looking import tell_broken
-from myclaw_core.errors import UsageError
-from myclaw_core.messages import N_
+from myclaw_core.cli.trust_open import OpenTrust, open_trust
+from myclaw_core.errors import MyclawError, UsageError
+from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_, render
 from myclaw_core.types.trust import TrustScore, TrustSubject
 
-__all__ = ["run"]
+__all__ = ["run", "tell_behind"]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run one trust command."""
+    """Run one command that looks at trust."""
     return asyncio.run(_list(args) if args.command == "trust list" else _show(args))
 
 
+def tell_behind(error: MyclawError) -> None:
+    """Say in one line that what is shown is older than what happened."""
+    print(f"myclaw: {visible(render(error))}", file=sys.stderr)
+
+
 async def _list(args: argparse.Namespace) -> int:
-    from myclaw_core.agent import Agent
-    from myclaw_core.paths import Home
     from myclaw_core.trust.report import score_json, trust_table
 
-    async with Agent.open(Home.find(), recover_turns=False, on_broken=tell_broken) as agent:
-        scores = await agent.book.snapshot()
+    async with open_trust(on_broken=tell_broken, on_behind=tell_behind) as trust:
+        scores = await trust.book.snapshot()
     if args.json:
         print(json.dumps([score_json(score) for score in scores.values()], ensure_ascii=False, indent=2))
     else:
-        print(trust_table(scores, whole_turns=args.all))
+        print(trust_table(scores, prefix=args.prefix, whole_turns=args.all))
     return 0
 
 
 async def _show(args: argparse.Namespace) -> int:
-    from myclaw_core.agent import Agent
-    from myclaw_core.paths import Home
-    from myclaw_core.trust.report import happening_json, score_json, subject_report
-
-    async with Agent.open(Home.find(), recover_turns=False, on_broken=tell_broken) as agent:
-        scores = await agent.book.snapshot()
+    async with open_trust(on_broken=tell_broken, on_behind=tell_behind) as trust:
+        scores = await trust.book.snapshot()
         subject = _find(scores, args.subject)
-        now = agent.clock.now()
-        view = agent.book.view(subject, now)
-        history = await agent.book.events(subject)
-    if args.json:
-        events = [happening_json(happening) for happening in history]
-        print(json.dumps(score_json(scores[subject]) | {"history": events}, ensure_ascii=False, indent=2))
-    elif view is not None:
-        print(subject_report(scores[subject], view, history, now))
+        print(await _shown(trust, scores[subject], as_json=args.json))
     return 0
+
+
+async def _shown(trust: OpenTrust, score: TrustScore, *, as_json: bool) -> str:
+    from myclaw_core.door import thresholds_of
+    from myclaw_core.trust import report
+    from myclaw_core.trust.conditions import outlook
+
+    now, subject = trust.clock.now(), score.subject
+    history = await trust.book.events(subject)
+    found = outlook(subject, trust.book, thresholds_of(trust.home, trust.dispatcher), now)
+    if as_json:
+        shown = report.score_json(score) | {
+            "promotion": report.outlook_json(found) if found else None,
+            "history": [report.happening_json(happening) for happening in history],
+        }
+        return json.dumps(shown, ensure_ascii=False, indent=2)
+    view = trust.book.view(subject, now)
+    told = report.subject_report(score, view, history, now) if view else ""
+    return f"{told}\n\n{report.outlook_report(found)}" if found else told
 
 
 def _find(scores: dict[TrustSubject, TrustScore], wanted: list[str]) -> TrustSubject:

@@ -18,6 +18,8 @@ from myclaw_core.messages import N_
 from myclaw_core.paths import Home
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.follower import TrustFollower
+from myclaw_core.trust.orders import TrustOrders
+from myclaw_core.trust.store import TrustBackend
 
 __all__ = ["OpenTrust", "open_trust"]
 
@@ -31,8 +33,14 @@ class OpenTrust:
     config: Config
     dispatcher: Dispatcher
     log: EventLog
+    backend: TrustBackend
     book: TrustBook
     follower: TrustFollower
+
+    @property
+    def orders(self) -> TrustOrders:
+        """Return what records orders."""
+        return TrustOrders(self.log, self.book, self.follower, self.clock)
 
 
 @asynccontextmanager
@@ -53,13 +61,21 @@ async def open_trust(
     plugins = load_plugins(home, lenient=on_broken is not None)
     dispatcher, config = configured_dispatcher(home, plugins, clock, faults.append, on_broken=on_broken)
     async with open_log(home, dispatcher, config, clock) as log:
-        book = trust_book(home, dispatcher, config, clock)
+        backend = dispatcher.store("trust", config.slots.trust)
+        book = trust_book(home, dispatcher, config, clock, backend=backend)
         try:
             await book.open()
             follower = TrustFollower(log, book)
             await _follow(follower, on_behind)
             yield OpenTrust(
-                home=home, clock=clock, config=config, dispatcher=dispatcher, log=log, book=book, follower=follower
+                home=home,
+                clock=clock,
+                config=config,
+                dispatcher=dispatcher,
+                log=log,
+                backend=backend,
+                book=book,
+                follower=follower,
             )
             await _record(log, faults)
         finally:

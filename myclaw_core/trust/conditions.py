@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import cast
 
 from attrs import frozen
 
 from myclaw_core.messages import N_
+from myclaw_core.trust.backtest import effect_of
 from myclaw_core.trust.promotion import (
     CLEAN_FLOOR,
     FLOORS_FROM,
@@ -25,19 +25,11 @@ from myclaw_core.trust.promotion import (
 from myclaw_core.trust.state import SubjectView
 from myclaw_core.trust.subject import RUNTIME_ACTOR, parent_of
 from myclaw_core.trust.thresholds import NEVER, Thresholds
-from myclaw_core.types.effect import (
-    BEST_REVERSIBILITY,
-    EFFECT_KINDS,
-    Autonomy,
-    Effect,
-    EffectKind,
-    Reversibility,
-    autonomy_le,
-)
+from myclaw_core.types.effect import Autonomy, Effect, Reversibility, autonomy_le
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject, TrustThreshold
 
-__all__ = ["Condition", "Outlook", "outlook"]
+__all__ = ["Condition", "Outlook", "best_of", "ordinary_effect", "outlook"]
 
 _LEVEL: Autonomy = "supervised"
 
@@ -90,7 +82,7 @@ def outlook(subject: TrustSubject, book: TrustRecord, thresholds: Thresholds, no
 
     The action is taken to be as reversible as its kind can be.
     """
-    effect, own = _effect(subject), book.view(subject, now)
+    effect, own = ordinary_effect(subject), book.view(subject, now)
     if effect is None or own is None:
         return None
     wider = parent_of(subject)
@@ -106,19 +98,23 @@ def outlook(subject: TrustSubject, book: TrustRecord, thresholds: Thresholds, no
     )
 
 
-def _effect(subject: TrustSubject) -> Effect | None:
+def best_of(subject: TrustSubject) -> Reversibility | None:
+    """Return how far the subject's actions can be taken back at best; `None` for the best that its kind may have.
+
+    A command in the sandbox is undone from a snapshot.
+    """
+    return "reversible_with_cost" if subject[1].startswith("shell_exec:") else None
+
+
+def ordinary_effect(subject: TrustSubject) -> Effect | None:
+    """Return the effect of an ordinary action of `subject`; `None` where no action is one of it."""
     actor, effect_class = subject
-    kind, _, scope = effect_class.partition(":")
-    kind = "neuron_invoke" if kind == "invoke" else kind
-    if actor == RUNTIME_ACTOR or scope == "*" or kind not in EFFECT_KINDS:
+    if actor == RUNTIME_ACTOR or effect_class.endswith(":*"):
         return None
-    known = cast("EffectKind", kind)
-    return Effect(kind=known, scope=scope, target=scope, reversibility=_at_best(known))
-
-
-def _at_best(kind: EffectKind) -> Reversibility:
-    """Return how far an action of that kind can be taken back at best; a command is undone from a snapshot."""
-    return "reversible_with_cost" if kind == "shell_exec" else BEST_REVERSIBILITY.get(kind, "irreversible")
+    try:
+        return effect_of(subject, best_of(subject))
+    except ValueError:
+        return None
 
 
 def _level(name: str, view: SubjectView, where: Text, threshold: TrustThreshold) -> Condition:

@@ -9,7 +9,8 @@ from typing import Any
 from myclaw_core.columns import columns
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, n_, render
-from myclaw_core.trust.happenings import Happening, Sample, Undo
+from myclaw_core.trust.conditions import Condition, Outlook
+from myclaw_core.trust.happenings import Happening, Order, Sample, Undo
 from myclaw_core.trust.rows import content_of
 from myclaw_core.trust.stamp import stamp
 from myclaw_core.trust.state import SubjectView
@@ -17,7 +18,15 @@ from myclaw_core.trust.subject import RUNTIME_ACTOR
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustScore, TrustSubject
 
-__all__ = ["happening_json", "record_line", "score_json", "subject_report", "trust_table"]
+__all__ = [
+    "happening_json",
+    "outlook_json",
+    "outlook_report",
+    "record_line",
+    "score_json",
+    "subject_report",
+    "trust_table",
+]
 
 _COMPONENTS = ("tool_success", "human_approval_rate", "cost_efficiency", "constitution_clean", "undo_rate")
 _LABELS: Mapping[str, Text] = {
@@ -93,7 +102,8 @@ def subject_report(score: TrustScore, view: SubjectView, history: Sequence[Happe
         lines.append(_("one of the last 3 times was denied, undone or broke a law: it asks"))
     if state.last_asked is not None:
         lines.append(_last_asked(now, state.last_asked))
-    told = _("history, oldest first (high is good, u: undone): {marks}", marks=_sparkline(history) or _("none"))
+    marks = _sparkline(history) or _("none")
+    told = _("history, oldest first (high is good, u: undone, r: trust taken away): {marks}", marks=marks)
     return "\n".join((_named(score.subject), _summary(score, view), *("  " + line for line in lines), told))
 
 
@@ -117,6 +127,56 @@ def _good(score: TrustScore, component: str) -> float:
     """Return a component so that high is good."""
     value: float = getattr(score, component)
     return 1 - value if component == "undo_rate" else value
+
+
+def outlook_report(outlook: Outlook) -> str:
+    """Return what holds and what does not before an action runs without a question."""
+    promotion = outlook.promotion
+    reason = visible(render(promotion.reason))
+    head = _("the next one runs by itself: {reason}", reason=reason)
+    if not promotion.promoted:
+        head = _("the next one asks, unless you name its target in your message: {reason}", reason=reason)
+    return "\n".join(
+        (
+            head,
+            _("one of these must hold:"),
+            *_condition_lines(outlook.either),
+            _("and each of these:"),
+            *_condition_lines(outlook.conditions),
+        )
+    )
+
+
+def _condition_lines(conditions: Sequence[Condition]) -> list[str]:
+    rows = [
+        (_("yes") if one.holds else _("no"), visible(render(one.about)), visible(render(one.found)))
+        for one in conditions
+    ]
+    return [f"  {line}" for line in columns(rows)]
+
+
+def outlook_json(outlook: Outlook) -> dict[str, Any]:
+    """Return the same for programs."""
+    promotion, threshold = outlook.promotion, outlook.threshold
+    return {
+        "runs_by_itself": promotion.promoted,
+        "to_be_checked": promotion.tutor,
+        "reason": str(promotion.reason),
+        "min_score": threshold.min_score,
+        "min_samples": threshold.min_samples,
+        "risk": promotion.risk,
+        "either": [_condition_json(one) for one in outlook.either],
+        "conditions": [_condition_json(one) for one in outlook.conditions],
+    }
+
+
+def _condition_json(condition: Condition) -> dict[str, Any]:
+    return {
+        "name": condition.name,
+        "holds": condition.holds,
+        "about": str(condition.about),
+        "found": str(condition.found),
+    }
 
 
 def record_line(subject: TrustSubject, view: SubjectView | None, now: datetime) -> str:
@@ -150,4 +210,6 @@ def _sparkline(history: Iterable[Happening]) -> str:
             marks.append(_SPARKS[round(value * (len(_SPARKS) - 1))])
         elif isinstance(happening, Undo):
             marks.append("u")
+        elif isinstance(happening, Order) and happening.kind == "revoke":
+            marks.append("r")
     return "".join(marks[-60:])

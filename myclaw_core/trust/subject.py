@@ -35,11 +35,12 @@ def invocation_of(neuron: str) -> TrustSubject:
 def subjects_fitting(text: str, subjects: Iterable[TrustSubject]) -> list[TrustSubject]:
     """Return the subjects that a person means by `ACTOR [CLASS]` or `CLASS`, each possibly cut short.
 
-    What is written out in full is meant alone. A parent stands for everything it sums up; `runtime` is never meant.
+    What is written out in full is meant alone, `*` means everything. A parent stands for everything it sums up;
+    `runtime` is never meant.
     """
     wanted = " ".join(text.split())
     known = sorted(subject for subject in subjects if subject[0] != RUNTIME_ACTOR)
-    meant = [one for one in known if wanted in (" ".join(one), one[0])]
+    meant = [one for one in known if wanted in (_ANY, " ".join(one), one[0])]
     if not meant and wanted:
         meant = [one for one in known if " ".join(one).startswith(wanted) or one[1].startswith(wanted)]
     return [one for one in known if one in meant or parent_of(one) in meant]
