@@ -83,23 +83,31 @@ MANY = Tool(
     run=lambda args, context: ToolResult(text=""),
     plan=lambda args, context: (),
 )
-_FILES = ("notes/a.md", "~/docs/plan.md", "~/docs/.envrc", "~/docs/same.md", "~/other/x.md", "~/.ssh/id", "~/docs")
-_HOSTS = ("https://example.org/", "https://example.net/", "http://192.168.1.5/")
+_FILES = {
+    "notes/a.md": f"{WORKSPACE}/notes/a.md",
+    "~/docs/plan.md": "~/docs/plan.md",
+    "~/docs/.envrc": "~/docs/.envrc",
+    "~/docs/same.md": "~/docs/same.md",
+    "~/other/x.md": "~/other/x.md",
+    "~/.ssh/id": "",
+    "~/docs": "",
+}
+_HOSTS = {"https://example.org/": "example.org", "https://example.net/": "example.net", "http://192.168.1.5/": ""}
 TARGETS = (
-    *((arg, path) for arg in ("read", "write", "delete") for path in _FILES),
-    *((arg, url) for arg in ("fetch", "get", "post") for url in _HOSTS),
-    ("remember", "diet"),
-    ("setting", "policy.roots"),
-    ("to", "telegram:42"),
+    *((arg, path, name) for arg in ("read", "write", "delete") for path, name in _FILES.items()),
+    *((arg, url, name) for arg in ("fetch", "get", "post") for url, name in _HOSTS.items()),
+    ("remember", "diet", "diet"),
+    ("setting", "policy.roots", ""),
+    ("to", "telegram:42", "telegram:42"),
 )
-_NAMES = (f"{WORKSPACE}/notes/a.md", "~/docs/plan.md", "~/docs/.envrc", "example.org", "telegram:42", "diet")
+"""Argument, target, and how the user names it."""
 
 
 @given(
     parts=st.lists(st.sampled_from(TARGETS), min_size=2, max_size=4, unique=True),
     wanted=households,
-    level=st.sampled_from(AUTONOMY_LEVELS),
-    said=st.frozensets(st.sampled_from(_NAMES), max_size=3),
+    level=st.sampled_from(("read_only", "supervised", "supervised", "full")),
+    named=st.frozensets(st.integers(0, 3)),
     tainted=st.booleans(),
     undoable=st.booleans(),
     trusted=st.frozensets(st.integers(0, 3)),
@@ -109,10 +117,10 @@ _NAMES = (f"{WORKSPACE}/notes/a.md", "~/docs/plan.md", "~/docs/.envrc", "example
 @thorough
 async def test_the_strictest_wins_the_decision_on_several_effects_is_the_worst_of_those_on_each_alone(
     household: Household,
-    parts: Sequence[tuple[str, str]],
+    parts: Sequence[tuple[str, str, str]],
     wanted: Settings,
     level: Any,
-    said: frozenset[str],
+    named: frozenset[int],
     tainted: bool,
     undoable: bool,
     trusted: frozenset[int],
@@ -126,6 +134,7 @@ async def test_the_strictest_wins_the_decision_on_several_effects_is_the_worst_o
         threshold = TrustThreshold(effect_class="x", risk_band="low", min_score=0.6, min_samples=3, cap_autonomy="full")
         return evolve(judge(effect, action, AnyRecord(None, None), threshold, now), promoted=is_trusted)
 
+    said = frozenset(name for place, (_, _, name) in enumerate(parts) if name and place in named)
     rights = Rights(sender="cli:me", level=level, said=said, tainted=tainted, undoable=undoable, grants=tuple(grants))
     policy = policy_of(household, wanted, tools={"many": MANY}, promotion=promotion)
     alone = [await policy.judge(_many(part), rights) for part in parts]
@@ -141,11 +150,42 @@ async def test_the_strictest_wins_the_decision_on_several_effects_is_the_worst_o
         assert together.effect_class in {each.effect_class for each in alone if each.verdict == strictest}
 
 
-def _many(*parts: tuple[str, str]) -> KnownCall:
+def _many(*parts: tuple[str, str, str]) -> KnownCall:
     args: dict[str, list[str]] = {}
-    for arg, target in parts:
+    for arg, target, _ in parts:
         args.setdefault(arg, []).append(target)
     return KnownCall("many", args, Call(tool="many"))
+
+
+async def test_trust_is_asked_about_each_effect_with_whether_that_one_was_named(household: Household) -> None:
+    """One that was not named takes nothing from one that was."""
+    asked = {}
+
+    def promotion(effect: Any, action: Any, now: Any) -> Any:
+        asked[effect.scope] = action.named
+        return judge(effect, action, AnyRecord(None, None), None, now)
+
+    rights = Rights(sender="cli:me", level="supervised", said=frozenset({"~/docs/plan.md"}))
+    policy = policy_of(household, Settings(roots=(WORKSPACE, "~/docs")), tools={"many": MANY}, promotion=promotion)
+
+    await policy.judge(_many(("write", "notes/a.md", ""), ("write", "~/docs/plan.md", "")), rights)
+
+    assert asked == {f"{WORKSPACE}/notes/*": False, "~/docs/*": True}
+
+
+@pytest.mark.parametrize("level", AUTONOMY_LEVELS)
+async def test_a_change_outside_of_the_roots_breaks_the_law_whatever_else_the_call_does(
+    household: Household, level: str
+) -> None:
+    """At no level the denial of another effect hides it."""
+    policy = policy_of(household, Settings(roots=(WORKSPACE,)), tools={"many": MANY})
+    both = _many(("write", "notes/a.md", ""), ("write", "~/other/x.md", ""))
+
+    decision = await policy.judge(both, Rights(sender="cli:me", level=level))
+
+    assert decision.verdict == "deny"
+    assert decision.violation is not None
+    assert decision.violation.law == "law.0"
 
 
 # Purity.

@@ -20,7 +20,7 @@ from drawn import (
     trusting,
 )
 from hook_bench import STEP, TRACE, bench, raising
-from household import Household, KnownCall
+from household import CALLS, Household, KnownCall
 from hypothesis import given
 from hypothesis import strategies as st
 from myclaw_defaults.signals import five_signals
@@ -57,7 +57,10 @@ HOSTILE_FINDINGS = (
     ValueError("broken"),
     SystemExit(0),
 )
+LOOSE = TrustThreshold(effect_class="x", risk_band="low", min_score=0.0, min_samples=0, cap_autonomy="full")
+EARNABLE = tuple(known for known in CALLS if any(fact.undo != "never" for fact in known.meaning.facts))
 HOSTILE_THRESHOLDS = st.one_of(
+    st.just(LOOSE),
     thresholds,
     st.sampled_from((None, "low", 0.0, {"min_score": 0.0}, ValueError("broken"), SystemExit(0))),
     st.builds(evolve, thresholds, min_score=st.sampled_from(("0", None, -1, True)), min_samples=st.just("0")),
@@ -78,13 +81,26 @@ async def test_no_gate_can_loosen(
     await _is_as_strict(household, wanted, known, rights, record, gates=(without.check, with_plugin.check))
 
 
-@given(data=st.data(), wanted=households, record=records, threshold=HOSTILE_THRESHOLDS, before=st.booleans())
+@given(
+    known=st.sampled_from(EARNABLE),
+    level=st.sampled_from(("supervised", "full")),
+    wanted=households,
+    record=records,
+    threshold=HOSTILE_THRESHOLDS,
+    before=st.booleans(),
+)
 @thorough
 async def test_no_threshold_can_loosen(
-    household: Household, data: Any, wanted: Settings, record: AnyRecord, threshold: Any, before: bool
+    household: Household,
+    known: KnownCall,
+    level: str,
+    wanted: Settings,
+    record: AnyRecord,
+    threshold: Any,
+    before: bool,
 ) -> None:
     """It counts only where it is stricter than the default, whichever plugin is asked first."""
-    known, rights = data.draw(situations)
+    rights = Rights(sender="cli:me", level=level)
     ours = {"defaults": {"myclaw_threshold": threshold_for}}
     theirs = {"stranger": {"myclaw_threshold": _answering(threshold)}}
     with_plugin = bench(**(theirs | ours if before else ours | theirs)).dispatcher

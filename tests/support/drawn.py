@@ -68,6 +68,32 @@ states = st.builds(
     held=st.just(False) | st.booleans(),
 )
 views = st.builds(SubjectView, states, shares | st.just(math.inf), st.floats(0.0, 1e9), st.just("any"), moments)
+
+
+@st.composite
+def _trusted(draw: st.DrawFn) -> SubjectView:
+    """Return a view that meets every condition, with figures that meet some thresholds."""
+    at, best = draw(moments), Component(draw(st.floats(0.9, 1.0)), 1e6)
+    n = draw(st.integers(3, 20) | st.just(10**9))
+    state = SubjectState(
+        subject=("a", "b"),
+        tool_success=best,
+        human_approval_rate=best,
+        cost_efficiency=best,
+        constitution_clean=best,
+        undo_rate=Component(0.0, 1e6),
+        n_samples=n,
+        n_good=n,
+        days=n,
+        last_updated=at,
+        last_good=at,
+        last_asked=at,
+        recent=(False, False, False),
+        grants=(at, at, at),
+    )
+    return SubjectView(state, draw(st.floats(0.5, 1.0) | st.just(math.inf)), 1e6, "any", at)
+
+
 thresholds = st.builds(
     TrustThreshold,
     effect_class=st.just("x"),
@@ -115,7 +141,9 @@ class AnyRecord:
         return self.parent if subject[1].endswith(":*") else self.own
 
 
-records = st.builds(AnyRecord, st.none() | views, st.none() | views)
+records = st.one_of(
+    st.builds(AnyRecord, _trusted(), _trusted()), st.builds(AnyRecord, st.none() | views, st.none() | views)
+)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
