@@ -111,7 +111,7 @@ class Environment:
         call = {"tool": "fs_write", "args": {"path": str(files / "a.md"), "content": "x"}}
         (self.home / "script.json").write_text(json.dumps([{"tool_calls": [call]}, {"text": "So it is."}]))
         (self.home / "config.toml").write_text(
-            f'[agent]\nprovider = "scripted"\n[scripted]\nfile = "{self.home}/script.json"\n'
+            f'[agent]\nprovider = "scripted"\nlevel = "full"\n[scripted]\nfile = "{self.home}/script.json"\n'
             f"[quiet_hours]\nfrom_hour = {(hour - 2) % 24}\nuntil_hour = {(hour + 3) % 24}\n"
         )
 
@@ -123,7 +123,7 @@ class Environment:
 
     def turn(self) -> tuple[dict[str, Any], list[dict[str, Any]], str]:
         """Let the model write its file by itself; return the answer, the events of the trace and what stderr said."""
-        done = self.myclaw("ask", "--json", "--level", "full", "--root", "files", "Write it")
+        done = self.myclaw("ask", "--json", "--root", "files", "Write it")
         lines = self.myclaw("audit", "show", "--json").stdout.splitlines()
         return json.loads(done.stdout), [json.loads(line) for line in lines], done.stderr
 
