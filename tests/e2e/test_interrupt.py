@@ -65,7 +65,7 @@ def test_a_plain_terminal_gets_no_escape(console, script) -> None:
     child.expect_exact("yes / no / details >")
     child.send("yes\r")
     assert finish(child) == 0
-    for args in (["trust", "list"], ["audit", "show"], ["--help"], ["plugins", "list"]):
+    for args in (["trust", "list"], ["audit", "show"], ["--help"]):
         listed = console.spawn(*args, TERM="dumb")
         assert finish(listed) == 0
         assert "\x1b" not in listed.logfile_read.getvalue()

@@ -72,7 +72,7 @@ def translated(console, catalogues: Path, environ: dict[str, str], *args: str) -
 def test_a_language_without_translations_is_answered_in_english(console) -> None:
     environ = {"LANGUAGE": "eo:tlh", "LC_ALL": "eo_XX.UTF-8"}
     assert console.run("audit", "list", **environ).out == "Nothing is recorded yet.\n"
-    assert console.run("trust", **environ).said[-1] == "myclaw trust: error: say what to do: list, show"
+    assert "myclaw trust: error: say what to do: list, show" in console.run("trust", **environ).said[-1]
     assert "usage: myclaw" in console.run("--help", **environ).out
 
 
