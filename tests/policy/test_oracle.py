@@ -94,7 +94,7 @@ FORGETFUL: dict[str, tuple[Any, str, Any]] = {
     "the highest level of a threshold": (promotion, "autonomy_le", always(True)),
     "that trust fades": (weighing, "share_left", always(1.0)),
     "the last three times": (promotion, "_went_wrong", always(None)),
-    "how often it was done": (promotion, "_short_of", always(None)),
+    "how often it was done": (promotion, "lacking", always(None)),
     "the floors": (promotion, "_below_floor", always(None)),
     "whether the destination is known": (promotion, "_unknown_destination", always(None)),
     "what the person ordered": (promotion, "_ordered", always(None)),
