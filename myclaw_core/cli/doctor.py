@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_CHECK_WIDTH = 14
-
 
 def run(args: argparse.Namespace) -> int:
     """Print what was found; 1 where something does not work.
@@ -50,11 +48,12 @@ def _json(each: Diagnosis) -> dict[str, Any]:
 
 def _lines(found: Sequence[Diagnosis]) -> Iterator[str]:
     states = {"ok": _("ok"), "warn": _("warn"), "fail": _("fail")}
-    width = max(map(len, states.values()))
+    state_width = max(map(len, states.values()))
+    check_width = max(len(render(each.check)) for each in found)
     for each in found:
-        yield visible(f"{states[each.state]:<{width}}  {render(each.check):<{_CHECK_WIDTH}}  {render(each.what)}")
+        yield visible(f"{states[each.state]:<{state_width}}  {render(each.check):<{check_width}}  {render(each.what)}")
         if each.todo:
-            yield visible(f"{'':<{width + 2 + _CHECK_WIDTH + 2}}{render(each.todo)}")
+            yield visible(f"{'':<{state_width + check_width + 4}}{render(each.todo)}")
     failed = sum(each.state == "fail" for each in found)
     warned = sum(each.state == "warn" for each in found)
     if failed or warned:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-
-_ROW = "{:<12}  {:<18}  {:<8}  {:<7}  {}"
+_INDENT = 4
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,8 +62,14 @@ def _table(reports: Sequence[PluginReport]) -> Iterator[str]:
     if not reports:
         yield _("No plugin is installed; run myclaw from its workspace with 'uv run myclaw'.")
         return
-    yield _ROW.format(_("name"), _("distribution"), _("version"), _("state"), _("hooks"))
-    for report in reports:
-        state = render(STATE_WORDS[report.state])
-        yield visible(_ROW.format(report.name, report.distribution, report.version, state, ", ".join(report.hooks)))
-        yield from (f"{'':<14}{visible(render(line))}" for line in (report.error, report.hint) if line)
+    head = (_("name"), _("distribution"), _("version"), _("state"), _("hooks"))
+    rows = [
+        (each.name, each.distribution, each.version, render(STATE_WORDS[each.state]), ", ".join(each.hooks))
+        for each in reports
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)][:-1]
+    form = "".join(f"{{:<{width}}}  " for width in widths) + "{}"
+    yield form.format(*head)
+    for report, row in zip(reports, rows, strict=True):
+        yield visible(form.format(*row).rstrip())
+        yield from (f"{'':<{_INDENT}}{visible(render(line))}" for line in (report.error, report.hint) if line)
