@@ -16,6 +16,7 @@ from myclaw_core.budget.account import Account
 from myclaw_core.budget.book import DayBook, Entry
 from myclaw_core.budget.estimate import SAMPLE_DAYS, estimated
 from myclaw_core.budget.ledger import Ledger
+from myclaw_core.events.log import EventLog
 from myclaw_core.testing import FakeClock
 
 TODAY = date(2026, 1, 20)
@@ -128,3 +129,14 @@ async def test_the_ledger_looks_at_the_days_it_says(ledger: Ledger, clock: FakeC
     assert (await ledger.estimate("full")).eur == 1.15
     clock.advance(days=1)
     assert (await ledger.estimate("full", A_DAY)).eur == 0.2
+
+
+async def test_days_that_cannot_be_read_are_told_and_the_hard_cap_with_them(ledger: Ledger, log: EventLog) -> None:
+    """What a raise may cost at most is known all the same."""
+    async with log.transaction() as tx:
+        await tx.put("budget", "day:2026-01-02", b"\xff")
+    found = await ledger.estimate("full", A_DAY)
+    assert found.eur is None
+    assert str(found.text).startswith("estimate: none, the ledger cannot be read: budget record day:2026-01-02: ")
+    assert str(found.text).endswith("; the hard cap is 5.00 € a day")
+    assert untranslatable(found.text) == []
