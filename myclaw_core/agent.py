@@ -259,6 +259,8 @@ class Agent:
         await self._follow()
         if self.book.problem is not None:
             self._warn(N_("the trust record does not check out: {problem}", problem=self.book.problem))
+        if (ahead := self.book.ahead(self.clock.now())) is not None:
+            self.notices.append(ahead)
         self.faults.extend(
             PluginFault(plugin=report.name, hook="load", detail=str(report.why)) for report in self.plugins.unloadable
         )

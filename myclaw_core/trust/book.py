@@ -10,6 +10,7 @@ from uuid import UUID
 
 from myclaw_core.approval.types import Approval
 from myclaw_core.clock import Clock
+from myclaw_core.messages import N_
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.trust.audit import TrustReport
 from myclaw_core.trust.backtest import BackTest, backtest
@@ -30,6 +31,7 @@ from myclaw_core.types.trust import TrustScore, TrustSubject, TrustThreshold
 __all__ = ["TrustBook"]
 
 _TICK = timedelta(microseconds=1)
+_AHEAD = timedelta(days=1)
 
 
 class TrustBook:
@@ -91,6 +93,17 @@ class TrustBook:
     def estimator(self) -> Estimator:
         """Return what turns samples into scores."""
         return self._states.estimator
+
+    def ahead(self, now: datetime) -> Text | None:
+        """Return that the record knows of something later than `now`, as after a clock that was wrong, or `None`."""
+        newest = self._states.newest
+        if newest is None or newest - now < _AHEAD:
+            return None
+        return N_(
+            "trust knows of something at {moment}, which is yet to come: set the clock, or take it back with "
+            "'myclaw trust rollback'; until then everything counts as old",
+            moment=f"{newest:%Y-%m-%d %H:%M}",
+        )
 
     async def open(self) -> None:
         """Open the store, check its chain and read every score.

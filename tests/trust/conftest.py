@@ -15,7 +15,7 @@ from myclaw_sqlite.trust_store import TrustStoreDb
 from pseudo import quoted
 
 from myclaw_core.approval.types import Approval
-from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.decayed_mean import DecayedMean
@@ -104,6 +104,31 @@ def action_of(effect: Effect, at: datetime, actor: str = "fs_write", **changes: 
     return PlannedAction.from_tool_call(**(base | changes))
 
 
+def sample_of(signals: TraceSignals, at: datetime, trace_id: str, **earned_by: str) -> Sample:
+    """Return a sample of one trace."""
+    return Sample(at=at, trace_id=trace_id, signals=signals, earned_by=earned_by)
+
+
+def step_of(subject: TrustSubject, at: datetime, version: str = "1", **changes: Any) -> ActionStep:
+    """Return a step of the subject that was done."""
+    effect = effect_of(subject)
+    base: dict[str, Any] = {
+        "index": 0,
+        "tool_name": subject[0],
+        "args": {},
+        "args_digest": "",
+        "actor": subject[0],
+        "actor_version": version,
+        "model": "m",
+        "state": "done",
+        "kind": effect.kind,
+        "effect_class": effect.effect_class,
+        "effects": (effect,),
+        "started_at": at,
+    }
+    return ActionStep(**(base | changes))
+
+
 def threshold(min_score: float = 0.60, min_samples: int = 3, **changes: Any) -> TrustThreshold:
     """Return a threshold, that of the low band where nothing else is said."""
     base: dict[str, Any] = {"effect_class": "x", "risk_band": "low", "cap_autonomy": "full"}
@@ -146,6 +171,8 @@ def make() -> SimpleNamespace:
         denied=denied,
         effect=effect_of,
         ideal=ideal,
+        sample=sample_of,
+        step=step_of,
         threshold=threshold,
         trace=closed_trace,
     )

@@ -59,7 +59,7 @@ def life(make: SimpleNamespace, clock: FakeClock) -> Life:
 
 
 def test_it_says_how_often_it_would_have_asked_and_what_would_have_run_wrongly(life: Life) -> None:
-    """Of 41 good uses that were all asked about, 3 come before the subject has its samples, and one is to be checked."""
+    """Of 41 good uses that were all asked about, 3 come before there are enough samples, and one is to be checked."""
     life.uses(41, every=timedelta(hours=17))
     found = life.again()
     assert (found.days, found.asked, found.would_ask, found.would_run_wrongly) == (30, 41, 4, 0)
