@@ -7,15 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
+from myclaw_core.approval.grants import told
 from myclaw_core.columns import columns
 from myclaw_core.events.store import Head
 from myclaw_core.events.types import (
     ApprovalAnswered,
     ApprovalAsked,
     ConfigChanged,
+    CostMediansSet,
     Event,
+    GrantEnded,
+    GrantGiven,
     LevelChanged,
     ModelCalled,
+    NeverChanged,
+    NightlyDone,
     PluginConsent,
     PluginFault,
     StepDecided,
@@ -149,6 +155,24 @@ def _approval_answered(event: ApprovalAnswered) -> list[str]:
 
 
 @_lines.register
+def _grant_given(event: GrantGiven) -> list[str]:
+    return [_("grant {number}: {grant}", number=event.grant.number, grant=told(event.grant))]
+
+
+@_lines.register
+def _grant_ended(event: GrantEnded) -> list[str]:
+    return [_("grant {number} ended: {why}", number=event.number, why=word(event.ending))]
+
+
+@_lines.register
+def _never_changed(event: NeverChanged) -> list[str]:
+    sender, actor, what = event.sender, event.actor, event.effect_class
+    if event.change == "added":
+        return [_("{sender} said never: {actor} doing {what}", sender=sender, actor=actor, what=what)]
+    return [_("{sender} allows asking again: {actor} doing {what}", sender=sender, actor=actor, what=what)]
+
+
+@_lines.register
 def _step_intended(event: StepIntended) -> list[str]:
     if event.undo is None:
         return [_("step {step}: about to run, no undo record", step=event.step_index)]
@@ -182,6 +206,7 @@ def _trace_closed(event: TraceClosed) -> list[str]:
             cost=sum(call.cost_eur for call in trace.model_calls),
             ms=trace.wall_time_ms,
         ),
+        *([_("taken in from a file")] if event.ingested else []),
         *(_("counts for trust in {subject}", subject=" ".join(row.subject)) for row in event.signals),
     ]
 
@@ -248,6 +273,18 @@ def _trust_changed(event: TrustChanged) -> list[str]:
         case "birth":
             first = _("born with a score of {reward:.2f}:", reward=event.reward or 0.0)
     return [first, *subjects]
+
+
+@_lines.register
+def _cost_medians_set(event: CostMediansSet) -> list[str]:
+    medians = sorted(event.median_cost_usd.items())
+    first = _("usual cost of a trace by effect class, from {n} traces:", n=event.traces)
+    return [first, *(_("{usd:.6f} USD for {effect_class}", usd=usd, effect_class=name) for name, usd in medians)]
+
+
+@_lines.register
+def _nightly_done(event: NightlyDone) -> list[str]:
+    return [_("the work of the night to {night} is done", night=event.night), *map(render, event.lines)]
 
 
 def _json(args: Mapping[str, Any]) -> str:

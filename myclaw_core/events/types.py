@@ -21,12 +21,14 @@ __all__ = [
     "ApprovalAnswered",
     "ApprovalAsked",
     "ConfigChanged",
+    "CostMediansSet",
     "Event",
     "GrantEnded",
     "GrantGiven",
     "LevelChanged",
     "ModelCalled",
     "NeverChanged",
+    "NightlyDone",
     "PluginConsent",
     "PluginFault",
     "StepDecided",
@@ -157,11 +159,17 @@ class StepEnded:
 
 @frozen(kw_only=True)
 class TraceClosed:
-    """A trace is closed: this record is what makes it so."""
+    """A trace is closed: this record is what makes it so.
+
+    Attributes:
+        signals: What it says about its subjects, one entry each.
+        ingested: Whether it was taken in from a file, and happened elsewhere or earlier.
+    """
 
     trace_id: UUID
     trace: ExecutionTrace
     signals: tuple[TraceSignals, ...]
+    ingested: bool = False
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -284,6 +292,38 @@ class TrustChanged:
 
 
 @frozen(kw_only=True)
+class CostMediansSet:
+    """What traces of each effect class usually cost: in force for the signals of traces that close from now on.
+
+    Attributes:
+        median_cost_usd: Median cost of a trace by effect class.
+        since: When the days that counted began.
+        traces: How many traces counted.
+    """
+
+    median_cost_usd: Mapping[str, float]
+    since: datetime
+    traces: int
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class NightlyDone:
+    """The work of a night is done.
+
+    Attributes:
+        night: Date of its morning, ISO-8601.
+        lines: What it has to tell, for the digest.
+    """
+
+    night: str
+    lines: tuple[Text, ...] = ()
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class UnknownEvent:
     """An event of a later minor version; kept as it is."""
 
@@ -310,5 +350,7 @@ Event = (
     | ConfigChanged
     | LevelChanged
     | TrustChanged
+    | CostMediansSet
+    | NightlyDone
     | UnknownEvent
 )
