@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from myclaw_core.policy.types import Evidence
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.decayed_mean import DecayedMean
+from myclaw_core.trust.happenings import Order
 from myclaw_core.trust.promotion import Promotion, judge
 from myclaw_core.trust.state import Component, SubjectView
 from myclaw_core.types.text import Text
@@ -364,6 +365,50 @@ def test_the_denials_of_one_subject_never_move_an_unrelated_one(
     assert asked(make, alone, clock).promoted == asked(make, beside, clock).promoted
 
 
+UNASKED = {"asked": False, "human_approval_delta": 0.5}
+
+
+def test_every_twenty_fifth_promoted_action_is_asked_to_be_checked(make: SimpleNamespace, clock: FakeClock) -> None:
+    """The answer, whichever it is, begins the count again; what got no answer leaves it due."""
+    record = make.Record()
+    practise(make, record, clock, 3)
+    for round_ in range(3):
+        told = []
+        for _ in range(25):
+            answer = asked(make, record, clock)
+            told.append(answer.promoted)
+            assert answer.tutor == answer.evidence.tutor == (not answer.promoted)
+            if answer.promoted:
+                practise(make, record, clock, 1, every=timedelta(hours=6), **UNASKED)
+        assert told == [True] * 24 + [False], round_
+        assert asked(make, record, clock).tutor
+        practise(make, record, clock, 1, every=timedelta(hours=6))
+    assert asked(make, record, clock).promoted
+
+
+def test_a_check_says_what_it_is_and_rests_on_all_conditions(make: SimpleNamespace, clock: FakeClock) -> None:
+    record = make.Record()
+    practise(make, record, clock, 3)
+    practise(make, record, clock, 24, every=timedelta(hours=6), **UNASKED)
+    answer = asked(make, record, clock)
+    assert str(answer.reason) == "done by itself 24 times since you were last asked: this one is for you to check"
+    assert (answer.evidence.level, answer.evidence.unasked) == ("subject", 24)
+    record.add_sample(make.ideal(undo_flag=1.0, **UNASKED), clock.now())
+    answer = asked(make, record, clock)
+    assert (answer.tutor, "one of the last 3 times" in str(answer.reason)) == (False, True)
+
+
+def test_steps_that_ran_for_another_reason_count_towards_the_check_and_denials_do_not(
+    make: SimpleNamespace, clock: FakeClock
+) -> None:
+    """What the level let run was seen by nobody either."""
+    record = make.Record()
+    practise(make, record, clock, 10, **UNASKED)
+    assert record.get(make.NOTES).unasked == 10
+    record.add_sample(make.denied(), clock.now())
+    assert record.get(make.NOTES).unasked == 0
+
+
 class Fixed:
     """A record in which every subject stands as it was told."""
 
@@ -398,6 +443,11 @@ class Fixed:
         ({"constitution_clean": Component(0.8, 5)}, None),
         ({"constitution_clean": Component(0.7, 5)}, "it broke laws too often: 0.70 of 0.80"),
         ({"recent": (True, False, False)}, "one of the last 3 times was denied, undone or broke a law"),
+        ({"held": True}, "you chose to be asked about this"),
+        ({"revoked": True}, None),
+        ({"revoked": True, "n_samples": 2}, "you took the trust in this away, 2 of 3 new samples"),
+        ({"unasked": 23}, None),
+        ({"unasked": 24}, "done by itself 24 times since you were last asked: this one is for you to check"),
     ],
 )
 def test_each_condition_is_met_exactly_at_its_figure(
@@ -445,7 +495,7 @@ def test_a_clock_that_went_backwards_was_asked_just_now(make: SimpleNamespace, c
     assert asked(make, record, clock).evidence.last_asked_days == 0.0
 
 
-@pytest.mark.parametrize("recent", ["good", "denied", "failed", "unlawful"])
+@pytest.mark.parametrize("recent", ["good", "denied", "failed", "unlawful", "revoked", "held"])
 def test_a_decision_on_the_parents_record_is_judged_again_from_its_evidence_alone(
     make: SimpleNamespace, clock: FakeClock, recent: str
 ) -> None:
@@ -453,13 +503,16 @@ def test_a_decision_on_the_parents_record_is_judged_again_from_its_evidence_alon
     record, photos = make.Record(), ("fs_write", "fs_write:~/ws/photos/*")
     practise(make, record, clock, 5, subject=photos)
     practise(make, record, clock, 1)
+    if recent in ("revoked", "held"):
+        kind = "revoke" if recent == "revoked" else "hold"
+        record.add(Order(kind=kind, at=clock.now(), trace_id="order", subject=make.NOTES))
     for _ in range(4 if recent in ("failed", "unlawful") else 1):
         signals = {
             "good": make.ideal(photos),
             "denied": make.denied(photos),
             "failed": make.ideal(photos, tool_success=0.0),
             "unlawful": make.ideal(photos, constitution_clean=0.5),
-        }[recent]
+        }.get(recent, make.ideal(photos))
         record.add_sample(signals, clock.now())
     answer = asked(make, record, clock)
 
@@ -495,5 +548,8 @@ class Told:
             recent=told("recent_bad"),
             tool_success=Component(told("tool_success"), 1.0),
             constitution_clean=Component(told("constitution_clean"), 1.0),
+            revoked=told("revoked"),
+            held=told("held"),
+            unasked=self._evidence.unasked,
         )
         return SubjectView(state, told("score"), told("effective_count"), self._evidence.estimator, now)
