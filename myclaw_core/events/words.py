@@ -39,6 +39,10 @@ WORDS = (
     N_("no answer"),
     N_("turn ended"),
     N_("restart"),
+    # How a grant ended.
+    N_("over"),
+    N_("used up"),
+    N_("paused"),
 )
 
 
