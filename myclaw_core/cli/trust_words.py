@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from myclaw_core.cli.arguments import VERB, add_json, count
+from myclaw_core.cli.arguments import VERB, add_json, is_number
 from myclaw_core.messages import _
 
 __all__ = ["add_trust"]
 
 _WHICH = "SUBJECT"
+_MOST_WEEKS = 520
 
 
 def add_trust(commands: argparse._SubParsersAction[Any]) -> None:
@@ -38,7 +39,7 @@ def _add_reports(verbs: argparse._SubParsersAction[Any]) -> None:
         _("what your attention was spent on, week by week"),
         _("Counts from the event log; what was taken in from files is left out."),
     )
-    report.add_argument("--weeks", type=count, default=8, metavar="N", help=_("how many; %(default)s unless told"))
+    report.add_argument("--weeks", type=_weeks, default=8, metavar="N", help=_("how many; %(default)s unless told"))
     backtest = _verb(verbs, "backtest", _("the last 30 days again with what was earned in force"))
     backtest.add_argument("subject", nargs="*", metavar=_WHICH, help=_which())
     ingest = _verb(
@@ -86,6 +87,12 @@ def _add_checking(verbs: argparse._SubParsersAction[Any]) -> None:
     _verb(verbs, "export", _("print every row of the record as JSON lines that 'trust verify' can check again"))
     verify = _verb(verbs, "verify", _("check the record, its end and every score against its events"))
     verify.add_argument("file", nargs="?", default="", metavar="FILE", help=_("check an exported file instead"))
+
+
+def _weeks(text: str) -> int:
+    if not (is_number(text) and 0 < int(text) <= _MOST_WEEKS):
+        raise argparse.ArgumentTypeError(_("must be a whole number from 1 to {most}", most=_MOST_WEEKS))
+    return int(text)
 
 
 def _verb(verbs: argparse._SubParsersAction[Any], name: str, about: str, more: str = "") -> argparse.ArgumentParser:

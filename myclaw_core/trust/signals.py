@@ -14,7 +14,7 @@ from myclaw_core.trust.types import SignalContext, TraceSignals
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["DEFAULT_SIGNALS", "CollectSignals", "answer_to", "extract", "subjects_of"]
+__all__ = ["DEFAULT_SIGNALS", "CollectSignals", "answer_to", "extract", "ran", "subjects_of"]
 
 DEFAULT_SIGNALS = ("tool_success", "cost_efficiency", "constitution_clean", "human_approval_delta", "undo_flag")
 
@@ -87,7 +87,7 @@ def _said_by(
 ) -> TraceSignals | None:
     """Return what one step says (its subject is still to be set), or `None` where it gives no sample."""
     answer = answer_to(step, trace)
-    if not _ran(step, trace):
+    if not ran(step, trace):
         return _denied() if answer == "denied" else None
     values = dict(_sound(collect(step, trace, context), step, report))
     if any(name not in values for name in DEFAULT_SIGNALS):
@@ -104,7 +104,7 @@ def _said_by(
     )
 
 
-def _ran(step: ActionStep, trace: ExecutionTrace) -> bool:
+def ran(step: ActionStep, trace: ExecutionTrace) -> bool:
     """Return whether a step was executed, or tried and failed; an outcome that a crash hid counts as tried."""
     if step.state not in {"intent", "done", "failed"}:
         return False
