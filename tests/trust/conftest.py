@@ -159,7 +159,7 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make() -> SimpleNamespace:
     """Return the builders of this file by name."""
     return SimpleNamespace(
