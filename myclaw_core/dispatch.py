@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from functools import reduce
 from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -96,10 +97,13 @@ class Dispatcher:
         self._hosts: dict[str, Host] = {}
         self._silenced: set[str] = set()
         order = {report.name: place for place, report in enumerate(plugins.reports)}
+
+        def place_of(each: HookImpl) -> tuple[bool, int]:
+            """Ours come first: nobody else can take the name of a tool, and the trust earned under it."""
+            return each.plugin_name not in FIRST_PARTY, order[each.plugin_name]
+
         self._implementations: Mapping[str, tuple[HookImpl, ...]] = {
-            hook: tuple(
-                sorted(getattr(plugins.manager.hook, hook).get_hookimpls(), key=lambda each: order[each.plugin_name])
-            )
+            hook: tuple(sorted(getattr(plugins.manager.hook, hook).get_hookimpls(), key=place_of))
             for hook in HOOK_MODES
         }
 
@@ -237,7 +241,8 @@ class Dispatcher:
 
         Suspends only where an implementation is asynchronous.
         """
-        findings = await self._gate("myclaw_check", {"action": action, "trace": trace}, trace.id)
+        shown = copy(action)  # what a plugin does to it is not what is judged
+        findings = await self._gate("myclaw_check", {"action": shown, "trace": trace}, trace.id)
         return tuple(sorted(findings, key=lambda finding: finding.verdict != "deny"))
 
     async def event(self, event: Event) -> None:
