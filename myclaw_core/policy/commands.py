@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from myclaw_core.policy.heredocs import are_read_alike
+
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
@@ -32,24 +34,33 @@ _SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*")
 _LITERAL = re.compile(r"[A-Za-z0-9_./:=+,@%^-]+")
 _RUNNING_OPTION = re.compile(r"--?[a-z-]*(?:exec|execdir|ok|okdir|command|program|filter|rsh|action|shell)(?:=.*)?")
 _PLAIN_EXPANSION = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+_NAMED_DESCRIPTOR = re.compile(rb"\}[<>]")  # `{PATH}<f` sets a variable
+_LOOP_VARIABLE = re.compile(r"[a-z][a-z0-9_]*")  # others, such as PATH, change what is found or done
 _INTERPRETER = re.compile(r"(?:python|pypy|perl|ruby|lua|node|php|tclsh|ld-linux)[0-9.x_-]*(?:\.so(?:\.[0-9]+)?)?")
 
 # Programs whose arguments are programs or code, or that give out a shell, and the shell's own words that run something.
 _RUNNING_PROGRAMS = """
 . aarch64 alias apptainer ash at awk bash batch bind bpftrace builtin bun bunx busybox bwrap capsh catchsegv choom
-chpst chroot chrt command compgen complete coproc cpulimit crontab csh daemonize dash dbus-launch dbus-run-session
-deno direnv distrobox doas docker dotnet dtach dumb-init eatmydata ed editor emacs enable entr env envdir eval ex
-exec expect fakechroot fakeroot fakeroot-sysv fakeroot-tcp faketime firejail fish flatpak flock gawk gdb getopts
-gosu guix hash hyperfine i386 ionice irb java jexec jjs julia ksh ld.so less let linux32 linux64 ltrace lua luajit
-m4 man mapfile mawk mksh more mysql nawk newgrp nice nix nix-shell node nodemon nohup npx nsenter nu numactl nvim
-osascript parallel pdksh perf perl php pipx pkexec pnpx podman prlimit proot proxychains proxychains4 psql pwsh
-python r rbash read readarray rlwrap rscript ruby run-parts runcon runuser rview rvim sage schroot scp screen script
+chpst chronic chroot chrt cmake command compgen complete coproc cpulimit crontab csh daemonize dash dbus-launch
+dbus-run-session dc deno direnv distrobox doas docker dotnet dpkg-architecture dtach dumb-init eatmydata ed editor
+emacs enable entr env envdir eval ex exec expect fakechroot fakeroot fakeroot-sysv fakeroot-tcp faketime fc
+file-rename firejail fish flatpak flock gawk gdb getopts ghci gio git-shell gnuplot gosu guile guix hash history
+hyperfine i386 ifne ionice ipython irb java jexec jjs jobs julia ksh lckdo ld.so less let linux32 linux64 ltrace lua
+luajit m4 man mapfile mariadb mawk mispipe mksh more mysql nawk nc ncat newgrp nice nix nix-shell node nodemon nohup
+npx nsenter nu numactl nvim octave osascript parallel pdksh pee perf perl php pipx pkexec pnpx podman prename
+prlimit proot proxychains proxychains4 psql pwsh python r rbash read readarray rename rlwrap rscript ruby run-one
+run-parts runcon runuser rview rvim sage schroot scp screen script
 sed sem set setarch setpriv setsid setuidgid sftp sg sh shopt snap socat softlimit source sqlite3 ssh ssh-agent
 start start-stop-daemon stdbuf strace su su-exec sudo sudoedit systemd-inhibit systemd-nspawn systemd-run taskset
 tclsh tcsh test time timeout tini tmux torsocks toybox trap trickle tsocks uname26 unbuffer unset unshare uvx
 valgrind vi view viewer vim vimdiff wait watch watchexec wish x86_64 xargs xvfb-run yash zsh
 """
 
+
+_RUNNING_GIT = """
+bisect clone config daemon difftool filter-branch for-each-repo gui help hook instaweb mergetool rebase send-email
+shell submodule web--browse
+"""
 
 # Of these the first argument belongs to the name; those that run what they are given are listed, too.
 _SUBCOMMANDS: Mapping[str, frozenset[str]] = {
@@ -60,9 +71,7 @@ _SUBCOMMANDS: Mapping[str, frozenset[str]] = {
     "cargo": frozenset({"run"}),
     "conda": frozenset({"run"}),
     "gh": frozenset({"alias", "extension"}),
-    "git": frozenset(
-        {"bisect", "config", "difftool", "filter-branch", "help", "instaweb", "mergetool", "rebase", "submodule"}
-    ),
+    "git": frozenset(_RUNNING_GIT.split()),
     "go": frozenset({"generate", "run", "tool"}),
     "hatch": frozenset({"run", "shell"}),
     "hg": frozenset({"debugshell"}),
@@ -85,11 +94,11 @@ _SUBCOMMANDS: Mapping[str, frozenset[str]] = {
 _RUNNING_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "fd": ("-x", "--exec", "-X"),
     "find": ("-exec", "-ok", "-delete", "-fprint", "-fls"),
-    "git": ("-c", "-C", "--exec", "--config-env", "--upload-pack", "--receive-pack", "--extcmd", "-x"),
+    "git": ("--exec", "--config-env", "--upload-pack", "--receive-pack", "-O", "--open-files-in-pager"),
     "install": ("--strip-program",),
     "make": ("--eval", "SHELL=", "-E"),
     "printf": ("-v",),
-    "rg": ("--pre",),
+    "rg": ("--pre", "--hostname-bin"),
     "rsync": ("-e", "--rsh", "--rsync-path", "--delete", "--del", "--remove"),
     "sort": ("--compress-program",),
     "split": ("--filter",),
@@ -147,8 +156,10 @@ def simple_commands(text: str) -> tuple[SimpleCommand, ...] | None:
     source = text.encode("utf-8", "replace")
     if len(source) > MAX_BYTES or source.count(b"<<") > _MAX_HEREDOCS or _holds_odd_blanks(text):
         return None
+    if _NAMED_DESCRIPTOR.search(source):
+        return None
     root = _parser().parse(source).root_node
-    if root.has_error or _escapes(root, source):
+    if root.has_error or _escapes(root, source) or not are_read_alike(root, source):
         return None
     try:
         found = tuple(dict.fromkeys(_walk(root)))
@@ -183,6 +194,10 @@ def _walk(root: Node) -> Iterator[SimpleCommand]:
         elif kind in _REDIRECTS:
             if _writes(node):
                 yield SimpleCommand(program=REDIRECTION)
+        elif kind == "for_statement" and not _LOOP_VARIABLE.fullmatch(_text(node.child_by_field_name("variable"))):
+            raise _OpaqueError
+        elif kind == "compound_statement" and not node.named_children:
+            raise _OpaqueError  # `{}` is a name
         elif kind == "redirected_statement" and node.named_children[0].type in _REDIRECTS:
             raise _OpaqueError  # the grammar takes the program behind it for a second target
         elif node.is_named and kind not in _CONTAINERS and kind not in _SILENT and not _is_plain_expansion(node):
@@ -203,7 +218,7 @@ def _escapes(root: Node, source: bytes) -> bool:
 
 def _is_plain_expansion(node: Node) -> bool:
     """Return whether a node is `${name}`: what may follow the name can run things that no grammar shows."""
-    return node.type == "expansion" and _PLAIN_EXPANSION.fullmatch((node.text or b"").decode()) is not None
+    return node.type == "expansion" and _PLAIN_EXPANSION.fullmatch(_text(node)) is not None
 
 
 def _writes(redirect: Node) -> bool:
@@ -221,24 +236,40 @@ def _command(node: Node) -> SimpleCommand:
     name, *arguments = node.named_children or (None,)
     if name is None or name.type != "command_name" or [child.type for child in name.children] != ["word"]:
         raise _OpaqueError  # also an assignment before the name: it may change what is found
-    program = (name.text or b"").decode()
+    if arguments and arguments[0].start_byte == name.end_byte and arguments[0].type not in _REDIRECTS:
+        raise _OpaqueError  # one word for bash: ``l`echo s` `` runs `ls`
+    program = _text(name)
     known = program.lower()
     if not _PROGRAM.fullmatch(program) or known in _RUNS_OTHERS or _INTERPRETER.fullmatch(known):
         raise _OpaqueError
-    if any(_RUNNING_OPTION.fullmatch((argument.text or b"").decode()) for argument in arguments):
+    if any(_RUNNING_OPTION.fullmatch(_text(argument)) for argument in arguments):
         raise _OpaqueError
     options = _RUNNING_OPTIONS.get(known, ())
     if options or known in _SUBCOMMANDS:
         words = [_literal(argument) for argument in arguments]
-        if any(word.startswith(options) for word in words if options):
+        if any(_may_mean(word, option) for word in words for option in options):
             raise _OpaqueError
         return SimpleCommand(program=program, subcommand=_subcommand(known, words))
     return SimpleCommand(program=program)
 
 
+def _may_mean(word: str, option: str) -> bool:
+    """Return whether a program may take a word for an option: as it is, shortened, or as one of several letters."""
+    if word.startswith(option):
+        return True
+    if word.startswith("--"):
+        return word != "--" and option.startswith(word.partition("=")[0])
+    letter = option.removeprefix("-")
+    return len(letter) == 1 and word.startswith("-") and letter in word
+
+
+def _text(node: Node | None) -> str:
+    return "" if node is None else (node.text or b"").decode()
+
+
 def _literal(argument: Node) -> str:
     """Return the one value that an argument has whatever the folder and the variables hold."""
-    text = (argument.text or b"").decode()
+    text = _text(argument)
     if argument.type in {"word", "number"} and _LITERAL.fullmatch(text):
         return text
     if argument.type == "raw_string":
