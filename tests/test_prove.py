@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from myclaw_core import codec
+from myclaw_core import codec, dispatch
 from myclaw_core.constitution.engine import Constitution
 from myclaw_core.doctor.prove.bench import LOOSEST, Bench
 from myclaw_core.doctor.prove.run import PROPERTIES, Tried, _tried, prove, replay
@@ -298,16 +298,20 @@ def myclaw_check(action):
 
 
 async def test_a_gate_that_changes_the_action_behind_the_policys_back_is_found(
-    open_bench: OpenBench, with_plugin: Callable[[str], None]
+    open_bench: OpenBench, with_plugin: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """If gates were not shown a copy."""
+    monkeypatch.setattr(dispatch, "copy", lambda action: action)
     with_plugin(HOSTILE)
     tried = await broken(open_bench, "plugins")
     assert "with the gates of plugins" in str(tried.problem)
 
 
 async def test_a_plugin_that_takes_the_place_of_a_tool_is_found(
-    open_bench: OpenBench, with_plugin: Callable[[str], None]
+    open_bench: OpenBench, with_plugin: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """If ours were not asked first."""
+    monkeypatch.setattr(dispatch, "FIRST_PARTY", frozenset())
     with_plugin(SHADOWING)
     async with open_bench() as bench:
         tried = await try_one(bench, "plugins")
