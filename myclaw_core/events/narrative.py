@@ -148,6 +148,8 @@ def _approval_asked(event: ApprovalAsked) -> list[str]:
 def _approval_answered(event: ApprovalAnswered) -> list[str]:
     approval = event.approval
     verdict, who, request = word(approval.verdict), approval.decided_by, str(approval.request_id)
+    if approval.scope == "batch":
+        return [_("{verdict} by {who} together with another ({request})", verdict=verdict, who=who, request=request)]
     if not approval.note:
         return [_("{verdict} by {who} ({request})", verdict=verdict, who=who, request=request)]
     note = word(approval.note)

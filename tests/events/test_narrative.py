@@ -107,6 +107,10 @@ def test_a_call_that_was_not_judged_says_why() -> None:
     ("approval", "told"),
     [
         ({"verdict": "granted", "decided_by": "cli:me"}, f"granted by cli:me ({REQUEST})"),
+        (
+            {"verdict": "granted", "decided_by": "cli:me", "scope": "batch"},
+            f"granted by cli:me together with another ({REQUEST})",
+        ),
         ({"verdict": "expired", "decided_by": "core", "note": "restart"}, f"expired by core (restart) ({REQUEST})"),
     ],
 )

@@ -57,7 +57,8 @@ def _step_line(step: ActionStep, refused: Collection[UUID], undo: str) -> Line:
         return said(_("not done:"), _named(step), "warn")
     if step.decision is not None and step.decision.via == "trust_promoted":
         return said(_("done by itself:"), _by_itself(step, step.decision, undo), "good")
-    return said(_("done:"), f"{_named(step)} ({_undo(step, undo)})")
+    granted = step.approval_id is None and step.decision is not None and step.decision.grant_ids
+    return said(_("done as granted:") if granted else _("done:"), f"{_named(step)} ({_undo(step, undo)})")
 
 
 def _named(step: ActionStep) -> str:
