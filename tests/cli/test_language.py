@@ -65,7 +65,7 @@ def test_help_is_printed_in_the_language_of_the_environment(elsewhere: None, run
         ("--rooot x", "‹unknown option --rooot; the nearest known is --root›"),
         ("ask --frobnicate Hi", "‹unknown option --frobnicate›"),
         ("undo a b", "‹unrecognized arguments: b›"),
-        ("trust", "‹say what to do: list, show›"),
+        ("config", "‹say what to do: show, set, path›"),
         ("ask", "‹the following arguments are required: text›"),
         ("--root", "‹argument --root: ‹expected one argument››"),
         ("audit list --json=1", "‹argument --json: ‹ignored explicit argument '1'››"),
