@@ -36,6 +36,7 @@ from myclaw_core.runtime.turn import TurnRunner
 from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import UndoLine, undo_trace
 from myclaw_core.trust.book import TrustBook
+from myclaw_core.trust.costs import UsualCosts
 from myclaw_core.trust.follower import TrustFollower
 from myclaw_core.types.text import Text
 
@@ -68,6 +69,7 @@ class Agent:
     plugins: PluginSet
     channels: Mapping[str, Channel]
     follower: TrustFollower
+    usual_costs: UsualCosts
     record_check: RecordCheck
     export: AuditExport
     faults: list[PluginFault]
@@ -118,6 +120,7 @@ class Agent:
                 plugins=dispatcher.plugins,
                 channels=dispatcher.channels(),
                 follower=TrustFollower(log, book),
+                usual_costs=assembly.usual_costs,
                 record_check=record_check,
                 export=AuditExport(log, home.audit, load_or_create_key(home.keys / "events.key"), clock),
                 faults=faults,
@@ -193,6 +196,7 @@ class Agent:
             StoreError: The log cannot be written.
         """
         await self.record_check.ready()
+        await self.usual_costs.refresh()
         try:
             await turn.run()
         finally:

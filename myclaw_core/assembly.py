@@ -41,6 +41,7 @@ from myclaw_core.runtime.validation import ArgumentValidator
 from myclaw_core.sandbox.enclosure import Enclosure, mounts_beneath
 from myclaw_core.sandbox.sandbox import NoSandbox, Sandbox
 from myclaw_core.trust.book import TrustBook
+from myclaw_core.trust.costs import UsualCosts
 from myclaw_core.trust.report import record_line
 from myclaw_core.trust.signals import extract
 from myclaw_core.trust.thresholds import Thresholds
@@ -85,6 +86,7 @@ class Assembly:
             dispatcher=self.dispatcher,
             thresholds=self._thresholds,
         )
+        await self.usual_costs.refresh()
         tools, places = door.tools, door.places
         providers = self.dispatcher.models()
         enclosure = self._enclosure(places)
@@ -144,6 +146,11 @@ class Assembly:
         return grants
 
     @cached_property
+    def usual_costs(self) -> UsualCosts:
+        """Return what actions usually cost, not yet read."""
+        return UsualCosts(self.log)
+
+    @cached_property
     def _thresholds(self) -> Thresholds:
         return thresholds_of(self.home, self.dispatcher)
 
@@ -179,7 +186,7 @@ class Assembly:
             return NoSandbox(error.text)
 
     def _signals(self, trace: ExecutionTrace) -> Sequence[TraceSignals]:
-        return extract(trace, self.dispatcher.signals)
+        return extract(trace, self.dispatcher.signals, self.usual_costs.context)
 
     def _record_line(self, book: TrustBook, subject: TrustSubject) -> str:
         now = self.clock.now()

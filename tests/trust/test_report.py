@@ -70,7 +70,7 @@ async def test_one_subject_in_full(used: TrustBook, make: SimpleNamespace, clock
     assert all(0 <= float(line[27:]) <= 1 for line in components)
     assert grants == "  times you said yes to exactly this that still count: 2"
     assert asked == "  last asked 3 days ago"
-    assert history == "history, oldest first (high is good, u: undone): █▁"
+    assert history == "history, oldest first (high is good, u: undone, r: trust taken away): █▁"
 
 
 async def test_what_went_wrong_lately_is_told(used: TrustBook, make: SimpleNamespace, clock: FakeClock) -> None:
