@@ -92,6 +92,8 @@ class GrantBook:
         grant = evolve(grant, number=max(taken, default=0) + 1)
         await tx.put(GRANT_KIND, str(grant.id), codec.dumps(grant, redact=True))
         await tx.append(GrantGiven(trace_id=trace_id, grant=grant))
+        if grant.left == 0:
+            await self._end(tx, grant, "used up")
 
     async def use(self, tx: LogTransaction, grant_ids: Sequence[UUID]) -> None:
         """Count one action that rests on `grant_ids`, in the transaction of its intent.
@@ -107,7 +109,7 @@ class GrantBook:
                 raise GrantEndedError(N_("the grant that covered it has ended; it was not done, ask again"))
             used = _once_used(grant)
             if used.left == 0:
-                await self._end(tx, used, "used up", None)
+                await self._end(tx, used, "used up")
             else:
                 await tx.put(GRANT_KIND, str(grant_id), codec.dumps(used))
 
@@ -119,7 +121,7 @@ class GrantBook:
         ended = []
         for grant in await self._stored(tx):
             if number in (None, grant.number):
-                await self._end(tx, grant, "paused" if number is None else "revoked", None)
+                await self._end(tx, grant, "paused" if number is None else "revoked")
                 ended.append(grant)
         if number is None:
             for key, _raw in await tx.scan(GRANT_KIND):
@@ -130,7 +132,7 @@ class GrantBook:
         """Remove the grants that are over."""
         for grant in await self._stored(tx):
             if not self._lives(grant):
-                await self._end(tx, grant, "over", None)
+                await self._end(tx, grant, "over")
 
     def _lives(self, grant: Grant) -> bool:
         over = grant.until is not None and self._time.now() >= grant.until
@@ -139,9 +141,9 @@ class GrantBook:
     async def _stored(self, tx: LogTransaction) -> list[Grant]:
         return list(filter(None, (_read(key, raw) for key, raw in await tx.scan(GRANT_KIND))))
 
-    async def _end(self, tx: LogTransaction, grant: Grant, ending: GrantEnding, trace_id: UUID | None) -> None:
+    async def _end(self, tx: LogTransaction, grant: Grant, ending: GrantEnding) -> None:
         await tx.delete(GRANT_KIND, str(grant.id))
-        await tx.append(GrantEnded(grant_id=grant.id, number=grant.number, ending=ending, trace_id=trace_id))
+        await tx.append(GrantEnded(grant_id=grant.id, number=grant.number, ending=ending))
 
 
 def new_grant(grant_id: UUID, request: ApprovalRequest, reach: Reach, cwd: str, time: SteadyTime) -> Grant | None:

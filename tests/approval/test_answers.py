@@ -1,0 +1,348 @@
+"""What one answer covers: this question, others that are shown, later ones, or never again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from myclaw_core.approval.types import Approval
+from myclaw_core.errors import StoreError
+from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, GrantEnded, GrantGiven, NeverChanged
+from myclaw_core.policy.never import NeverRefusedError
+from myclaw_core.testing import FakeClock
+
+
+def outcomes(approvals: Sequence[Approval]) -> list[tuple[str, str]]:
+    return [(approval.verdict, approval.scope) for approval in approvals]
+
+
+async def test_each_line_is_answered_alone_and_the_rest_counts_as_no(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """A partial answer."""
+    task, ids = await desk.put(channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(3)))
+    desk.clock.advance(seconds=4)
+    assert await desk.press(ids[1], granted=False) is None
+    assert await desk.press(ids[0]) is None
+    assert await desk.press(ids[2], granted=False) is None
+    assert outcomes(await task) == [("granted", "once"), ("denied", "once"), ("denied", "once")]
+
+
+async def test_an_answer_is_durable_before_the_others_are_given(
+    desk: Any, channel: Any, turn: Any, kit, tmp_path: Path
+) -> None:
+    """Another process reads it at once."""
+    _task, ids = await desk.put(channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(2)))
+    desk.clock.advance(seconds=4)
+    await desk.press(ids[0])
+    async with kit.opened(tmp_path / "events.db", desk.clock) as other:
+        (answered,) = await other.events(ApprovalAnswered)
+    assert answered.approval.request_id == ids[0]
+    _task.cancel()
+    await asyncio.wait({_task})
+
+
+async def test_all_covers_the_lines_that_were_visible_long_enough(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """One that joined a second ago is left open, and so is one that nobody meant."""
+    first, ids = await desk.put(channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(3)))
+    desk.clock.advance(seconds=4)
+    second, (joined,) = await desk.put(channel, turn, kit.asking(kit.planned(turn, name="late.md")))
+    desk.clock.advance(seconds=1)
+    assert channel.rounds == 1
+    assert await desk.press(ids[0], also=(ids[1], joined)) is None
+    assert [channel.shown_cards.is_open(card) for card in channel.shown_cards] == [False, False, True, True]
+    assert "read first" in await desk.press(joined)
+    desk.clock.advance(seconds=2)
+    assert await desk.press(joined) is None
+    assert outcomes(await second) == [("granted", "once")]
+    await desk.press(ids[2], granted=False)
+    assert outcomes(await first) == [("granted", "once"), ("granted", "batch"), ("denied", "once")]
+
+
+async def test_what_cannot_be_undone_is_never_answered_together_with_others(
+    desk: Any, channel: Any, turn: Any, kit
+) -> None:
+    """Neither as the line that was pressed nor as one that was meant too."""
+    final = kit.asking(kit.planned(turn, name="b.md", reversibility="irreversible"))
+    lawful = kit.asking(kit.planned(turn, name="c.md"), grantable=False)
+    task, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn)), final, lawful)
+    desk.clock.advance(seconds=4)
+    for alone in ids[1:]:
+        assert "answered alone" in await desk.press(alone, also=(ids[0],))
+        assert "answered alone" in await desk.press(alone, reach="10_min")
+    assert "asked each time" in await desk.press(ids[2], reach="always")
+    assert await desk.press(ids[0], also=tuple(ids)) is None
+    assert [channel.shown_cards.is_open(card) for card in channel.shown_cards] == [False, True, True]
+    task.cancel()
+    await asyncio.wait({task})
+
+
+async def test_similar_ones_that_wait_are_answered_and_later_ones_run(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """The same actor and class of the same sender; what differs in any of them stays open."""
+    elsewhere = kit.asking(kit.planned(turn, folder="/home/me/other"))
+    other_actor = kit.asking(kit.planned(turn, tool="fs_edit"))
+    like = kit.asking(kit.planned(turn, name="b.md"))
+    task, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn)), like, elsewhere, other_actor)
+    desk.clock.advance(seconds=4)
+    assert await desk.press(ids[0], reach="10_min") is None
+    assert [channel.shown_cards.is_open(card) for card in channel.shown_cards] == [False, False, True, True]
+    for left in ids[2:]:
+        await desk.press(left, granted=False)
+    assert outcomes(await task)[:2] == [("granted", "once"), ("granted", "batch")]
+    later = kit.turn(desk.clock)
+    assert await desk.act(kit.planned(later, name="c.md"))
+    assert not await desk.act(kit.planned(later, folder="/home/me/other"))
+    assert not await desk.act(kit.planned(later, tool="fs_edit"))
+    assert not await desk.act(kit.planned(later, reversibility="irreversible"))
+    assert not await desk.act(kit.planned(kit.turn(desk.clock, sender="test:you")))
+    (grant,) = await desk.gateway.standing()
+    assert grant.used == 2
+
+
+@pytest.mark.parametrize(("reach", "minutes"), [("10_min", 10), ("30_min", 30)])
+async def test_a_grant_for_a_time_ends_with_it(
+    desk: Any, channel: Any, turn: Any, kit, reach: str, minutes: int
+) -> None:
+    """To the second."""
+    _task, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    desk.clock.advance(seconds=4)
+    await desk.press(ids[0], reach=reach)
+    desk.clock.advance(seconds=minutes * 60 - 1)
+    assert await desk.act(kit.planned(turn))
+    desk.clock.advance(seconds=1)
+    assert not await desk.act(kit.planned(turn))
+    assert await desk.gateway.standing() == []
+    await _task
+
+
+async def test_three_times_counts_the_one_that_was_asked_and_those_that_waited(
+    desk: Any, channel: Any, turn: Any, kit
+) -> None:
+    """Three in all, then it asks again; the record says how the grant ended."""
+    task, ids = await desk.put(channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(2)))
+    desk.clock.advance(seconds=4)
+    await desk.press(ids[0], reach="3_times")
+    assert outcomes(await task) == [("granted", "once"), ("granted", "batch")]
+    assert await desk.act(kit.planned(turn))
+    assert not await desk.act(kit.planned(turn))
+    assert [event.ending for event in await desk.events(GrantEnded)] == ["used up"]
+
+
+async def test_three_times_covers_no_more_than_two_others(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """Where more of the kind wait, the rest is asked."""
+    task, ids = await desk.put(channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(4)))
+    desk.clock.advance(seconds=4)
+    await desk.press(ids[0], reach="3_times")
+    assert [channel.shown_cards.is_open(card) for card in channel.shown_cards] == [False, False, False, True]
+    await desk.press(ids[3], granted=False)
+    await task
+    assert not await desk.act(kit.planned(turn))
+    assert [type(event) for event in await desk.events(GrantGiven, GrantEnded)] == [GrantGiven, GrantEnded]
+
+
+async def test_exactly_this_is_bound_to_tool_arguments_effects_and_folder(
+    desk: Any, channel: Any, turn: Any, kit
+) -> None:
+    """It is the only grant that what cannot be undone can have."""
+    push = {"reversibility": "irreversible", "kind": "shell_exec", "tool": "shell"}
+    _task, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn, **push)))
+    desk.clock.advance(seconds=4)
+    assert await desk.press(ids[0], reach="always") is None
+    await _task
+    later = kit.turn(desk.clock)
+    desk.clock.advance(days=300)
+    assert await desk.act(kit.planned(later, **push))
+    assert not await desk.act(kit.planned(later, **push), cwd="/home/me")
+    assert not await desk.act(kit.planned(later, "y", **push))
+    assert not await desk.act(kit.planned(later, **(push | {"actor": "neuron:x"})))
+    assert not await desk.act(kit.planned(later, **(push | {"tool": "shell2", "actor": "shell"})))
+    assert not await desk.act(kit.planned(later, **(push | {"reversibility": "reversible_with_cost"})))
+    assert not await desk.act(kit.planned(kit.turn(desk.clock, sender="cron:weekly"), **push))
+    (grant,) = await desk.gateway.standing()
+    assert (grant.used, grant.until, grant.left) == (1, None, None)
+
+
+async def test_a_command_that_hides_what_it_runs_has_no_similar_ones(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """Its class says nothing."""
+    from attrs import evolve
+
+    action = kit.planned(turn, kind="shell_exec", tool="shell", reversibility="reversible_with_cost")
+    opaque = evolve(action.effects[0], scope="opaque @ ~/notes")
+    _task, ids = await desk.put(channel, turn, kit.asking(evolve(action, effects=(opaque,))))
+    desk.clock.advance(seconds=4)
+    assert "answered alone" in await desk.press(ids[0], reach="30_min")
+    assert await desk.press(ids[0], reach="always") is None
+    await _task
+
+
+async def test_never_denies_what_waits_takes_back_what_was_not_used_and_lasts(
+    desk: Any, channel: Any, turn: Any, kit, tmp_path: Path
+) -> None:
+    """Answer and list are one transaction; another process knows it, and an intent of it is refused."""
+    task, ids = await desk.put(
+        channel,
+        turn,
+        *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(3)),
+        kit.asking(kit.planned(turn, folder="/home/me/other")),
+    )
+    desk.clock.advance(seconds=4)
+    await desk.press(ids[0])
+    assert await desk.press(ids[1], granted=False, reach="never") is None
+    assert [channel.shown_cards.is_open(card) for card in channel.shown_cards] == [False, False, False, True]
+    await desk.press(ids[3])
+    assert outcomes(await task) == [
+        ("granted", "once"),
+        ("denied", "once"),
+        ("denied", "batch"),
+        ("granted", "once"),
+    ]
+    with pytest.raises(StoreError, match="not open any more"):
+        async with desk.log.transaction() as tx:
+            await desk.gateway.consume(tx, ids[0], kit.planned(turn, name="0.md").args_digest)
+    effect_class = "fs_write:/home/me/notes/*"
+    assert desk.never.check("test:me", "fs_write", effect_class) is not None
+    assert [event.change for event in await desk.events(NeverChanged)] == ["added"]
+    async with kit.opened(tmp_path / "events.db", desk.clock) as other:
+        assert [entry.effect_class for entry in await other.gateway.forbidden("test:me")] == [effect_class]
+        assert await other.gateway.forbidden("test:you") == []
+        with pytest.raises(NeverRefusedError):
+            async with other.log.transaction() as tx:
+                await other.never.require(tx, "test:me", "fs_write", [effect_class])
+
+
+async def test_never_needs_the_reading_pause_and_a_no(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """A plain no counts at once."""
+    task, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    assert "read first" in await desk.press(ids[0], granted=False, reach="never")
+    desk.clock.advance(seconds=4)
+    assert "no answer to this" in await desk.press(ids[0], granted=True, reach="never")
+    assert "no answer to this" in await desk.press(ids[0], granted=False, reach="10_min")
+    assert "no answer to this" in await desk.press(ids[0], granted=True, reach="always", also=(ids[0],))
+    assert await desk.press(ids[0], granted=False) is None
+    assert outcomes(await task) == [("denied", "once")]
+
+
+async def test_a_card_that_is_shown_later_has_its_own_pause(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """A terminal shows one after another."""
+    task, ids = await desk.put(channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(2)))
+    desk.clock.advance(seconds=4)
+    channel.shown_cards.shown(channel.shown_cards[1])
+    desk.clock.advance(seconds=1)
+    assert await desk.press(ids[0], also=(ids[1],)) is None
+    assert "read first: a yes counts in 2.0 s" in await desk.press(ids[1])
+    desk.clock.advance(seconds=2)
+    assert await desk.press(ids[1]) is None
+    await task
+
+
+async def test_questions_of_a_later_moment_wait_for_those_that_are_shown(
+    desk: Any, channel: Any, turn: Any, kit
+) -> None:
+    """Within 10 seconds they join, after that they are shown next."""
+    first, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    desk.clock.advance(seconds=11)
+    booked = asyncio.Event()
+    desk.log.subscribe(lambda event: booked.set() if isinstance(event, ApprovalAsked) else None)
+    second = asyncio.ensure_future(desk.gateway.ask([kit.asking(kit.planned(turn, name="b.md"))], turn, channel))
+    await booked.wait()
+    assert (len(channel.shown_cards), channel.rounds) == (1, 1)
+    await desk.press(ids[0])
+    await first
+    card = await channel.arrived.get()
+    assert channel.rounds == 2
+    desk.clock.advance(seconds=4)
+    await desk.press(card.request.id)
+    assert outcomes(await second) == [("granted", "once")]
+
+
+async def test_a_turn_that_ends_takes_its_questions_away_and_leaves_those_that_joined(
+    desk: Any, channel: Any, turn: Any, kit
+) -> None:
+    """The display goes on for the others."""
+    first, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    second, (joined,) = await desk.put(channel, kit.turn(desk.clock), kit.asking(kit.planned(turn, name="b.md")))
+    first.cancel()
+    await asyncio.wait({first})
+    desk.clock.advance(seconds=4)
+    assert "not open any more" in await desk.press(ids[0])
+    assert await desk.press(joined) is None
+    assert outcomes(await second) == [("granted", "once")]
+
+
+async def test_two_presses_at_once_are_one_answer(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """Whichever came first."""
+    task, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    desk.clock.advance(seconds=4)
+    refusals = await asyncio.gather(*(desk.press(ids[0]) for _ in range(5)))
+    assert refusals.count(None) == 1
+    await task
+    assert len(await desk.events(ApprovalAnswered)) == 1
+
+
+async def test_a_late_answer_is_told_how_the_question_ended(
+    desk: Any, channel: Any, turn: Any, kit, tmp_path: Path
+) -> None:
+    """To its sender; anybody else only learns that it is not open."""
+    task, ids = await desk.put(channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(2)))
+    await desk.press(ids[0], granted=False)
+    assert "answered with no" in await desk.press(ids[0])
+    assert await desk.press(ids[0], by="test:you") == "this question is not open any more"
+    task.cancel()
+    await asyncio.wait({task})
+    async with desk.log.transaction() as tx:
+        await desk.gateway.expire_dead(tx, turn.id, "restart")
+    async with kit.opened(tmp_path / "events.db", desk.clock) as restarted:
+        assert "started anew; send your message again" in await restarted.press(ids[1])
+        desk.clock.advance(days=8)
+        await restarted.gateway.recover()
+        assert await restarted.press(ids[1]) == "this question is not open any more"
+
+
+async def test_after_some_yeses_in_a_row_one_wants_the_name(
+    tmp_path: Path, clock: FakeClock, channel: Any, turn: Any, kit
+) -> None:
+    """It is counted over restarts and across the lines of one question; a no begins anew."""
+
+    async def tutor_flags(desk: Any, count: int, **answer: Any) -> list[bool]:
+        task, ids = await desk.put(
+            channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(count))
+        )
+        clock.advance(seconds=4)
+        flags = [card.request.tutor for card in channel.shown_cards]
+        for request_id, tutor, card in zip(ids, flags, list(channel.shown_cards), strict=True):
+            name = {"typed": card.request.draft.action.targets[0]} if tutor else {}
+            assert await desk.press(request_id, **(name | answer)) is None
+        await task
+        return flags
+
+    async with kit.opened(tmp_path / "events.db", clock, tutor_every=3) as desk:
+        assert await tutor_flags(desk, 2) == [False, False]
+    async with kit.opened(tmp_path / "events.db", clock, tutor_every=3) as desk:
+        assert await tutor_flags(desk, 4) == [False, True, False, False]
+        assert await tutor_flags(desk, 1, granted=False) == [False]
+        assert await tutor_flags(desk, 4) == [False, False, False, True]
+
+
+async def test_a_question_that_must_be_checked_takes_only_the_name_and_only_alone(
+    desk: Any, channel: Any, turn: Any, kit
+) -> None:
+    """Whoever demands it; the whole target or its last part."""
+    task, ids = await desk.put(
+        channel,
+        turn,
+        kit.asking(kit.planned(turn), tutor=True),
+        kit.asking(kit.planned(turn, name="b.md"), tutor=True),
+        kit.asking(kit.planned(turn, name="c.md")),
+    )
+    desk.clock.advance(seconds=4)
+    for typed in ("", "yes", "b.md", "A.md"):
+        assert "give the name" in await desk.press(ids[0], typed=typed)
+    for more in ({"reach": "10_min"}, {"reach": "always"}, {"also": (ids[2],)}):
+        assert "granted alone" in await desk.press(ids[0], typed="a.md", **more)
+    assert await desk.press(ids[2], also=tuple(ids)) is None
+    assert [channel.shown_cards.is_open(card) for card in channel.shown_cards] == [True, True, False]
+    assert await desk.press(ids[0], typed="a.md") is None
+    assert await desk.press(ids[1], typed="/home/me/notes/b.md") is None
+    assert outcomes(await task) == [("granted", "once")] * 3
