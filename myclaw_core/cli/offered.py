@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.first_party import FIRST_PARTY
-from myclaw_core.messages import _, add_catalogues
+from myclaw_core.messages import add_catalogues, render
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -34,11 +34,12 @@ def add_offered(commands: argparse._SubParsersAction[Any], *, load: bool = False
         load: Whether the arguments of this repository's plugins are there at once, whatever the configuration says.
     """
     for plugin, manifest in sorted(_manifests(), key=lambda each: (each[0] not in FIRST_PARTY, each[0])):
+        about = render(manifest["summary"]).replace("%", "%%")
         for name in filter(_NAME.fullmatch, manifest["commands"]):
             if name not in commands.choices:
                 at_once = load and plugin in FIRST_PARTY
                 fill = partial(_fill_own if at_once else _fill, plugin, name)
-                command = commands.add_parser(name, help=_(manifest["summary"]), fill=fill)
+                command = commands.add_parser(name, help=about, fill=fill)
                 if at_once:
                     command.fill()
 
@@ -79,7 +80,7 @@ def _read(path: Path) -> dict[str, Any]:
     summary, commands = manifest["summary"], manifest.get("commands", [])
     if not (isinstance(summary, str) and summary.isprintable() and all(isinstance(name, str) for name in commands)):
         raise ValueError(path)
-    return {"summary": summary.replace("%", "%%"), "commands": commands}
+    return {"summary": summary, "commands": commands}
 
 
 def _fill(plugin: str, name: str, parser: Parser) -> None:
