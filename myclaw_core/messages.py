@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from gettext import GNUTranslations, find
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ _folders: dict[str, Path] = {"myclaw_core": Path(__file__).parent / "locale"}
 """Where the catalogues of each domain lie; a domain is named like the package it belongs to."""
 _languages: list[tuple[str, ...]] = []
 _catalogues: dict[str, GNUTranslations | None] = {}
+_every: dict[str, tuple[GNUTranslations, ...]] = {}
 
 
 def N_(msgid: str, /, **params: TextValue) -> Text:  # noqa: N802 - the name gettext gives it
@@ -45,11 +46,8 @@ def n_(one: str, many: str, /, n: int, **params: TextValue) -> str:
         n: The number, also the value of a place `{n}`.
         params: The values of the other places.
     """
-    for catalogue in _chosen():
-        found = catalogue.ngettext(one, many, n)
-        if found not in (one, many):
-            return _filled(found, {"n": n, **params})
-    return _filled(one if n == 1 else many, {"n": n, **params})
+    found = _found((one, many), lambda catalogue: catalogue.ngettext(one, many, n))
+    return _filled(found or (one if n == 1 else many), {"n": n, **params})
 
 
 def render(message: Text | BaseException | str) -> str:
@@ -67,6 +65,7 @@ def use_language(language: str) -> None:
     """Choose the language of all messages from now on, such as `it`; empty takes that of the environment."""
     _languages[:] = [_wanted(language)]
     _catalogues.clear()
+    _every.clear()
 
 
 def add_catalogues(package: str, folder: Path) -> None:
@@ -77,14 +76,34 @@ def add_catalogues(package: str, folder: Path) -> None:
     """
     _folders[package] = folder
     _catalogues.pop(package, None)
+    _every.pop(package, None)
 
 
 def _translated(msgid: str, params: Mapping[str, TextValue]) -> str:
-    for catalogue in _chosen() if msgid else ():
-        found = catalogue.gettext(msgid)
-        if found != msgid:
-            return _filled(found, params)
-    return _filled(msgid, params)
+    found = _found((msgid,), lambda catalogue: catalogue.gettext(msgid)) if msgid else None
+    return _filled(found or msgid, params)
+
+
+def _found(english: Sequence[str], look_up: Callable[[GNUTranslations], str]) -> str | None:
+    """Return the translation of the first domain that has the sentence in any language: none rewords another's."""
+    wanted = _chosen()
+    for domain in tuple(_folders) if wanted else ():
+        catalogue = _catalogue(domain, wanted)
+        if catalogue and (found := _looked_up(catalogue, english, look_up)):
+            return found
+        if any(_looked_up(other, english, look_up) for other in _all_of(domain)):
+            return None
+    return None
+
+
+def _looked_up(
+    catalogue: GNUTranslations, english: Sequence[str], look_up: Callable[[GNUTranslations], str]
+) -> str | None:
+    try:
+        found = look_up(catalogue)
+    except ArithmeticError:  # in the rule for plurals, which is part of the catalogue
+        return None
+    return None if found in english else found
 
 
 def _filled(sentence: str, params: Mapping[str, TextValue]) -> str:
@@ -100,12 +119,11 @@ def _wanted(language: str) -> tuple[str, ...]:
     return () if not wanted or wanted[0].startswith(("C", "POSIX", "en")) else wanted
 
 
-def _chosen() -> Iterable[GNUTranslations]:
-    """Return the catalogues to ask, that of the core first; none where English is spoken."""
+def _chosen() -> tuple[str, ...]:
+    """Return the languages to look for; none where English is spoken."""
     if not _languages:
         _languages.append(_wanted(""))
-    wanted = _languages[0]
-    return [found for domain in tuple(_folders) if (found := _catalogue(domain, wanted))] if wanted else ()
+    return _languages[0]
 
 
 def _catalogue(domain: str, wanted: tuple[str, ...]) -> GNUTranslations | None:
@@ -115,7 +133,15 @@ def _catalogue(domain: str, wanted: tuple[str, ...]) -> GNUTranslations | None:
     return _catalogues[domain]
 
 
-def _opened(path: str) -> GNUTranslations | None:
+def _all_of(domain: str) -> tuple[GNUTranslations, ...]:
+    """Return the catalogues of a domain in every language."""
+    if domain not in _every:
+        paths = sorted(_folders[domain].glob(f"*/LC_MESSAGES/{domain}.mo"))
+        _every[domain] = tuple(opened for path in paths if (opened := _opened(path)))
+    return _every[domain]
+
+
+def _opened(path: str | Path) -> GNUTranslations | None:
     """Read a compiled catalogue; one that is damaged is as good as none."""
     try:
         with Path(path).open("rb") as file:

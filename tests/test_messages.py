@@ -95,3 +95,35 @@ def test_a_damaged_catalogue_is_as_good_as_none(tmp_path: Path) -> None:
 def test_a_place_without_a_value_stays_visible() -> None:
     """So does one that only a translation has."""
     assert render(Text("Good day, {name}", {"other": 1})) == "Good day, {name}"
+
+
+def _add(domain: str, folder: Path, language: str, rule: str = "0") -> None:
+    """Write and add a catalogue that says something else for what `greetings` says."""
+    made = Catalog(locale=language)
+    made.mime_headers = [("Plural-Forms", f"nplurals=2; plural={rule};")]
+    made.add("not allowed", "reworded")
+    made.add("a sentence of its own", "its own")
+    made.add(("{n} file", "{n} files"), ("{n} reworded", "{n} reworded"))
+    made.add(("{n} bird", "{n} birds"), ("{n} translated", "{n} translated"))
+    (folder / language / "LC_MESSAGES").mkdir(parents=True)
+    with (folder / language / "LC_MESSAGES" / f"{domain}.mo").open("wb") as file:
+        write_mo(file, made)
+    add_catalogues(domain, folder)
+
+
+def test_a_later_catalogue_rewords_nothing_of_an_earlier_one_in_any_language(tmp_path: Path) -> None:
+    """What has no translation into a language stays English there; its own sentences are translated."""
+    _add("later", tmp_path / "later", "fr")
+    use_language("fr")
+    assert _("not allowed") == "not allowed"
+    assert n_("{n} file", "{n} files", n=1) == "1 file"
+    assert _("a sentence of its own") == "its own"
+    assert n_("{n} bird", "{n} birds", n=1) == "1 translated"
+
+
+@pytest.mark.parametrize("rule", ["n/0", "1%(n-n)", "n/(n-2)"])
+def test_a_rule_for_plurals_that_cannot_be_worked_out_is_as_good_as_none(tmp_path: Path, rule: str) -> None:
+    """The English form is shown."""
+    _add("later", tmp_path / "later", "fr", rule)
+    use_language("fr")
+    assert n_("{n} bird", "{n} birds", n=2) == "2 birds"
