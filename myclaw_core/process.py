@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["is_alive", "this_process"]
+__all__ = ["is_alive", "this_boot", "this_process"]
 
 _DEAD_STATES = frozenset("ZX")
 
@@ -13,17 +13,18 @@ _DEAD_STATES = frozenset("ZX")
 def this_process() -> str:
     """Return a name of this process that no other process of this machine ever has: boot, pid, start."""
     pid = os.getpid()
-    return f"{_boot()}:{pid}:{_start(pid)}"
+    return f"{this_boot()}:{pid}:{_start(pid)}"
 
 
 def is_alive(owner: str) -> bool:
     """Return whether the process that `this_process` named `owner` still runs."""
     boot, _, rest = owner.partition(":")
     pid, _, start = rest.partition(":")
-    return boot == _boot() and pid.isdecimal() and start != "" and start == _start(int(pid))
+    return boot == this_boot() and pid.isdecimal() and start != "" and start == _start(int(pid))
 
 
-def _boot() -> str:
+def this_boot() -> str:
+    """Return a name of this start of the machine; empty where it has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

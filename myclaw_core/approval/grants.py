@@ -23,6 +23,7 @@ from myclaw_core.events.types import Event, GrantEnded, GrantGiven, StepIntended
 from myclaw_core.messages import N_
 from myclaw_core.policy.ports import Granted
 from myclaw_core.policy.shell import is_opaque
+from myclaw_core.process import this_boot
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.canonical import digest_of
 from myclaw_core.types.effect import Effect
@@ -136,6 +137,8 @@ class GrantBook:
 
     def _lives(self, grant: Grant) -> bool:
         over = grant.until is not None and self._time.now() >= grant.until
+        if grant.until_s is not None and grant.boot == this_boot():
+            over = over or self._time.is_past(grant.until_s)
         return not over and grant.left != 0
 
     async def _stored(self, tx: LogTransaction) -> list[Grant]:
@@ -154,7 +157,7 @@ def new_grant(grant_id: UUID, request: ApprovalRequest, reach: Reach, cwd: str, 
     """
     if reach not in ("always", "3_times", *_SPANS):
         return None
-    action, now = request.draft.action, time.now()
+    action, now, span = request.draft.action, time.now(), _SPANS.get(reach)
     return Grant(
         id=grant_id,
         number=0,
@@ -164,7 +167,9 @@ def new_grant(grant_id: UUID, request: ApprovalRequest, reach: Reach, cwd: str, 
         call_digest=_call_digest(action, cwd) if reach == "always" else "",
         summary=request.draft.summary,
         given_at=now,
-        until=now + _SPANS[reach] if reach in _SPANS else None,
+        until=now + span if span else None,
+        until_s=time.in_s(span.total_seconds()) if span else None,
+        boot=this_boot(),
         left=_TIMES - 1 if reach == "3_times" else None,
         request_id=request.id,
     )

@@ -31,3 +31,11 @@ class SteadyTime:
     def saw(self, at: datetime) -> None:
         """Take over a moment that is known to have been, such as that of the newest event."""
         self._at = max(self.now(), at)
+
+    def in_s(self, seconds: float) -> float:
+        """Return the reading of the monotonic clock in so many seconds."""
+        return self._clock.monotonic() + seconds
+
+    def is_past(self, monotonic_s: float) -> bool:
+        """Return whether the monotonic clock, of one start of the machine, has reached a reading."""
+        return self._clock.monotonic() >= monotonic_s

@@ -123,6 +123,8 @@ class Grant:
         call_digest: Digest of the one call it is for, with its effects and its folder; empty for similar actions.
         summary: What was granted, for people.
         until: When it ends; `None` where that is not a matter of time.
+        until_s: The same on the machine's monotonic clock, for as long as the machine is not started anew.
+        boot: The start of the machine which that clock counts from.
         left: Actions it still covers; `None` where they are not counted down.
         used: Actions that ran by it.
         request_id: The request whose answer it is.
@@ -138,6 +140,8 @@ class Grant:
     request_id: UUID
     call_digest: str = ""
     until: datetime | None = None
+    until_s: float | None = None
+    boot: str = ""
     left: int | None = None
     used: int = 0
     unknown_fields: Mapping[str, Any] = field(factory=dict)

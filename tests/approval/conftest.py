@@ -19,7 +19,7 @@ from myclaw_core.approval.gateway import Gateway, Question
 from myclaw_core.approval.grants import GRANT_KIND, GrantBook
 from myclaw_core.approval.types import Approval, ApprovalCard, Reply
 from myclaw_core.events.log import EventLog
-from myclaw_core.events.types import Event
+from myclaw_core.events.types import Event, StepIntended
 from myclaw_core.policy.never import NEVER_KIND, NeverList
 from myclaw_core.runtime.types import Turn
 from myclaw_core.testing import FakeClock, RecordingChannel
@@ -80,9 +80,10 @@ class Desk:
         answers = [self.grants(action, effect, cwd) for effect in action.effects]
         if not answers or None in answers:
             return False
+        grant_ids = tuple(dict.fromkeys(answer.grant_id for answer in answers if answer and answer.grant_id))
         async with self.log.transaction() as tx:
-            await self.grants.use(tx, [answer.grant_id for answer in answers if answer and answer.grant_id])
-        await self.gateway.refresh()
+            await self.grants.use(tx, grant_ids)
+            await tx.append(StepIntended(trace_id=action.trace_id, step_index=0, grant_ids=grant_ids))
         return True
 
     async def events(self, *kinds: type[Event]) -> list[Any]:
