@@ -18,7 +18,9 @@ from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
-    from myclaw_core.policy.types import PolicyDecision
+    from myclaw_core.policy.types import PolicyDecision, Situation
+    from myclaw_core.runtime.types import ExecutionTrace, Turn
+    from myclaw_core.types.text import Text
 
 __all__ = ["run"]
 
@@ -92,6 +94,7 @@ def _read(raw: bytes) -> Mapping[str, Any]:
 
 async def _judge(agent: Agent, line: Mapping[str, Any], roots: tuple[str, ...], level: str) -> PolicyDecision:
     from myclaw_core.policy.types import Situation
+    from myclaw_core.runtime.planning import Planner
     from myclaw_core.runtime.types import ExecutionTrace, ToolCall
 
     call = ToolCall(id="check", tool=line["tool"], args=line.get("args", {}))
@@ -113,7 +116,30 @@ async def _judge(agent: Agent, line: Mapping[str, Any], roots: tuple[str, ...], 
         typed_text=_text(line, "text", ""),
         tainted=_flag(line, "tainted"),
     )
-    return await agent.services.policy.evaluate(call, trace, sender, autonomy, situation)
+
+    async def evaluate(irreversible: Text | None) -> PolicyDecision:
+        policy = agent.services.policy
+        return await policy.evaluate(call, trace, sender, autonomy, situation, irreversible=irreversible)
+
+    planner = Planner(agent.services, _turn(trace, situation), shown=False)
+    return (await planner.decide(call, evaluate)).decision
+
+
+def _turn(trace: ExecutionTrace, situation: Situation) -> Turn:
+    """Return the turn in which a call would be planned."""
+    from myclaw_core.runtime.types import Turn
+
+    return Turn(
+        id=trace.id,
+        session_id=trace.session_id,
+        channel=trace.channel,
+        sender=trace.sender,
+        autonomy=trace.autonomy,
+        text=situation.typed_text,
+        received_at=trace.started_at,
+        roots=situation.roots,
+        cwd=situation.cwd,
+    )
 
 
 def _autonomy(value: object) -> Autonomy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from attrs import define, evolve, frozen
@@ -14,8 +15,9 @@ from myclaw_core.messages import N_
 from myclaw_core.policy.grants import can_be_granted
 from myclaw_core.policy.types import PolicyDecision, Situation
 from myclaw_core.runtime.channel import Channel, Status
-from myclaw_core.runtime.executor import Executor, PlanFailedError, Planned
+from myclaw_core.runtime.executor import Executor
 from myclaw_core.runtime.loops import LoopDetector
+from myclaw_core.runtime.planning import Planned, Planner
 from myclaw_core.runtime.prompt import outside_block
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
@@ -71,7 +73,8 @@ class StepRunner:
         self._turn = turn
         self._recorder = recorder
         self._channel = channel
-        self._executor = Executor(services, turn, recorder)
+        self._planner = Planner(services, turn)
+        self._executor = Executor(services, turn, recorder, self._planner)
         self._loops = LoopDetector()
         self.waited_s = 0.0
 
@@ -100,21 +103,14 @@ class StepRunner:
         if problem is not None:
             invalid = ToolError(kind="validation", message=storable_line(problem), retryable=True)
             return _Judged(call=call, step=self._unjudged_step(call, index, model), error=invalid)
-        decision = await self._evaluate(call, situation)
-        planned: Planned | None = None
-        error: ToolError | None = None
-        if decision.verdict != "deny":
-            try:
-                planned = await self._executor.plan(call, decision)
-            except PlanFailedError as failure:
-                error = failure.error
-            else:
-                if planned.irreversible is not None:
-                    decision = await self._evaluate(call, situation, planned.irreversible)
-        step = self._step(call, index, model, decision, situation)
-        if decision.verdict == "deny":
-            error = ToolError(kind="denied", message=decision.reason)
-        return _Judged(call=call, step=step, planned=planned, error=error, violation=_denied_violation(decision))
+        decided = await self._planner.decide(call, partial(self._evaluate, call, situation))
+        return _Judged(
+            call=call,
+            step=self._step(call, index, model, decided.decision, situation),
+            planned=decided.planned,
+            error=decided.error,
+            violation=_denied_violation(decided.decision),
+        )
 
     async def _evaluate(self, call: ToolCall, situation: Situation, irreversible: Text | None = None) -> PolicyDecision:
         return await self._services.policy.evaluate(

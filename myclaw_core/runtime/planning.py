@@ -1,0 +1,190 @@
+"""Works out what a call would change before anybody is asked; nothing is changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from copy import deepcopy
+from typing import Any
+
+from attrs import frozen
+
+from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure, UnavailableError
+from myclaw_core.files.access import PinnedFiles
+from myclaw_core.messages import N_
+from myclaw_core.policy.shell import ShellCall, shell_call
+from myclaw_core.policy.types import PolicyDecision
+from myclaw_core.runtime.received import guarded_in_thread, is_change, received_error
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.shells import shown_command
+from myclaw_core.runtime.tool import PlannedChange, ShellArgs, Tool, ToolContext
+from myclaw_core.runtime.types import ToolCall, ToolError, Turn
+from myclaw_core.types.effect import Autonomy, Effect
+from myclaw_core.types.text import Text
+from myclaw_core.undo.diff import preview
+from myclaw_core.undo.types import PathState
+
+__all__ = ["Decided", "Evaluate", "PlanFailedError", "Planned", "Planner", "tool_error", "who"]
+
+Evaluate = Callable[[Text | None], Awaitable[PolicyDecision]]
+
+
+@frozen(kw_only=True)
+class Planned:
+    """What a call would change.
+
+    Attributes:
+        changes: The tool's plan; empty for a tool without one.
+        diff: The plan for people.
+        irreversible: Why it could not be undone, or `None`.
+        command: What it would run in the sandbox.
+        level: The autonomy level that would be configured after it; `None` where that stays as it is.
+    """
+
+    changes: tuple[PlannedChange, ...] = ()
+    diff: str = ""
+    irreversible: Text | None = None
+    command: ShellCall | None = None
+    level: Autonomy | None = None
+
+
+@frozen(kw_only=True)
+class Decided:
+    """How a call was judged before anybody was asked.
+
+    Attributes:
+        planned: What it would change; `None` where it was denied at once or could not be planned.
+        error: Why it will not run.
+    """
+
+    decision: PolicyDecision
+    planned: Planned | None = None
+    error: ToolError | None = None
+
+
+class PlanFailedError(MyclawError):
+    """Raised when a call cannot work as it stands; carried to the model without asking anybody."""
+
+    def __init__(self, error: ToolError) -> None:
+        self.error = error
+        super().__init__(error.message)
+
+
+class Planner:
+    """Plans the calls of one turn.
+
+    Args:
+        services: The agent's parts.
+        turn: The turn, for its folders.
+        shown: Whether anybody will look at the plans.
+    """
+
+    def __init__(self, services: Services, turn: Turn, *, shown: bool = True) -> None:
+        self._services = services
+        self._turn = turn
+        self._shown = shown
+
+    async def decide(self, call: ToolCall, evaluate: Evaluate) -> Decided:
+        """Judge a call and plan it, and judge it once more where the plan shows that it could not be undone.
+
+        Args:
+            evaluate: Asks the policy; takes why the call could not be undone.
+        """
+        decision = await evaluate(None)
+        if decision.verdict == "deny":
+            return Decided(decision=decision, error=ToolError(kind="denied", message=decision.reason))
+        try:
+            planned = await self.plan(call, decision)
+        except PlanFailedError as failure:
+            return Decided(decision=decision, error=failure.error)
+        if planned.irreversible is None:
+            return Decided(decision=decision, planned=planned)
+        decision = await evaluate(planned.irreversible)
+        denied = ToolError(kind="denied", message=decision.reason) if decision.verdict == "deny" else None
+        return Decided(decision=decision, planned=planned, error=denied)
+
+    async def plan(self, call: ToolCall, decision: PolicyDecision) -> Planned:
+        """Return what the call would change; nothing is changed.
+
+        Raises:
+            PlanFailedError: It cannot be done (a missing file, a folder where a file is expected …).
+        """
+        tool = self._services.tools[call.tool]
+        if tool.shell is not None:
+            return await self.plan_command(tool, tool.shell, call)
+        if tool.plan is None:
+            return Planned()
+        files = self.files(decision.effects, {})
+        context = self.context(decision.effects, files)
+        try:
+            planned = await guarded_in_thread(who(tool), tool.plan, deepcopy(call.args), context)
+            changes = _planned_changes(planned, files)
+            return await asyncio.to_thread(self._looked_at, changes)
+        except Exception as error:
+            raise PlanFailedError(tool_error(tool, error)) from error
+        finally:
+            files.close()
+
+    def _looked_at(self, changes: tuple[PlannedChange, ...]) -> Planned:
+        cwd = self._turn.cwd
+        level = self._services.config_guard.check(changes, cwd)
+        irreversible = self._services.journal.undoable(changes, cwd)
+        diff = preview(changes, cwd, limit_lines=None) if self._shown else ""
+        return Planned(changes=changes, diff=diff, irreversible=irreversible, level=level)
+
+    async def plan_command(self, tool: Tool, names: ShellArgs, call: ToolCall) -> Planned:
+        """Return the command as it was judged; what keeps it from running is told before anybody is asked.
+
+        Raises:
+            PlanFailedError: It cannot run.
+        """
+        irreversible: Text | None = None
+        try:
+            command = shell_call(names, call.args, roots=self._turn.roots, cwd=self._turn.cwd)
+            await self._services.shells.require(command, self._turn.cwd)
+            if command.root is not None and command.mode == "write":
+                root = command.root.real
+                irreversible = await asyncio.to_thread(self._services.journal.snapshot_obstacle, root)
+        except Exception as error:
+            raise PlanFailedError(tool_error(tool, error)) from error
+        return Planned(diff=shown_command(command, irreversible), irreversible=irreversible, command=command)
+
+    def files(self, effects: tuple[Effect, ...], journalled: Mapping[str, PathState] | None) -> PinnedFiles:
+        """Return the file access of a call, pinned to its judged effects and to what was journalled."""
+        return PinnedFiles(
+            effects=effects, cwd=self._turn.cwd, forbidden=self._services.forbidden, journalled=journalled
+        )
+
+    def context(
+        self, effects: tuple[Effect, ...], files: PinnedFiles, plan: tuple[PlannedChange, ...] = ()
+    ) -> ToolContext:
+        """Return what the tool is given."""
+        return ToolContext(files=files, effects=effects, clock=self._services.clock, cwd=self._turn.cwd, plan=plan)
+
+
+def _planned_changes(plan: Any, files: PinnedFiles) -> tuple[PlannedChange, ...]:
+    """Return a tool's plan once every change in it was judged: it is read, shown and journalled from then on."""
+    changes = tuple(plan)
+    for change in changes:
+        if not is_change(change):
+            raise ToolFailure(N_("the tool's plan holds something that is no change; report it to its author"))
+        files.require_judged(change)
+    return changes
+
+
+def who(tool: Tool) -> Text:
+    """Return the tool as messages name it."""
+    return N_("the tool {tool}", tool=tool.name)
+
+
+def tool_error(tool: Tool, error: BaseException) -> ToolError:
+    """Return the one line that the model and the person read about a tool's failure."""
+    if isinstance(error, TimeoutError):
+        message = N_("{tool} took longer than {seconds} s", tool=tool.name, seconds=f"{tool.timeout_s:g}")
+        return ToolError(kind="timeout", message=message, retryable=True)
+    if isinstance(error, EffectChangedError):
+        return ToolError(kind="denied", message=received_error(error))
+    if isinstance(error, StoreError | UnavailableError):
+        return ToolError(kind="unavailable", message=received_error(error))
+    retryable = isinstance(error, ToolFailure) and error.retryable
+    return ToolError(kind="exception", message=received_error(error), retryable=retryable)
