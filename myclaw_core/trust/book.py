@@ -337,7 +337,7 @@ class TrustBook:
                 trace_id=undo_id,
                 subject=subject,
                 undone_trace_id=str(trace_id),
-                in_time=soon and subject in sampled,
+                in_time=soon,
             )
             for subject in sorted(wanted)
         ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 from attrs import define, field
 
@@ -23,12 +23,14 @@ class Census:
     Attributes:
         subjects: Every subject that has a row, by its hash.
         rows: Rows of each.
+        macs: Their macs, added up without carry: of other rows they give another sum.
         rollbacks: Rollbacks among them.
         applied_seq: How far the event log had been applied when the newest rollback was ordered.
     """
 
     subjects: dict[str, TrustSubject] = field(factory=dict)
     rows: Counter[str] = field(factory=Counter)
+    macs: dict[str, int] = field(factory=lambda: defaultdict(int))
     rollbacks: Counter[str] = field(factory=Counter)
     applied_seq: int = 0
 
@@ -41,6 +43,7 @@ class Census:
         if row.subject_hash not in self.subjects:
             self.subjects[row.subject_hash] = read_row(row).subject
         self.rows[row.subject_hash] += 1
+        self.macs[row.subject_hash] ^= _number(row)
         if row.kind == Rollback.kind:
             rollback = read_row(row)
             self.rollbacks[row.subject_hash] += 1
@@ -56,6 +59,16 @@ class Census:
         subjects = self.subjects.values()
         return {*subjects, *(parent for subject in subjects if (parent := parent_of(subject)) is not None)}
 
-    def misses(self, hashes: Sequence[str], found: int) -> bool:
-        """Return whether the subjects of these hashes have another number of rows than were `found`."""
-        return found != sum(self.rows[one] for one in hashes)
+    def holds(self, hashes: Iterable[str], found: Sequence[TrustRow]) -> bool:
+        """Return whether `found` are all rows of the subjects of these hashes, and no others."""
+        rows, macs = 0, 0
+        for one in hashes:
+            rows += self.rows[one]
+            macs ^= self.macs.get(one, 0)
+        for row in found:
+            macs ^= _number(row)
+        return rows == len(found) and macs == 0
+
+
+def _number(row: TrustRow) -> int:
+    return int.from_bytes(row.mac, "big")

@@ -290,7 +290,7 @@ class TrustKeeper:
         family = {subject_hash(member) for member in (subject, *self.states.children(subject))}
         family |= {row.subject_hash for row in news}
         rows = [row for row in await self._backend.rows_of(sorted(family)) if row.seq <= self._head.seq]
-        if self._census.misses(sorted(family), len(rows)):
+        if not self._census.holds(family, rows):
             raise TrustCorruptionError(N_("events of {subject} are not found", subject=" ".join(subject)))
         return fold(self._estimator.initial(subject), standing([*rows, *news]), self._estimator)
 

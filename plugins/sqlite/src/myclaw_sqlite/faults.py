@@ -31,7 +31,7 @@ def told_plainly(path: Path) -> Iterator[None]:
     """Turn an error of SQLite in the body into a `StoreError` that names `path`."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise StoreError(N_("{path}: {problem}", path=str(path), problem=_advice(error))) from error
     except OSError as error:
         raise StoreError(
@@ -45,7 +45,7 @@ def told_plainly(path: Path) -> Iterator[None]:
 
 def is_damaged(error: BaseException | None) -> bool:
     """Return whether `error` says that the file is no sound database."""
-    return isinstance(error, sqlite3.Error) and _code(error) in _DAMAGED
+    return isinstance(error, sqlite3.Error | UnicodeDecodeError) and _code(error) in _DAMAGED
 
 
 def keep_aside(path: Path) -> Path:
@@ -60,13 +60,15 @@ def keep_aside(path: Path) -> Path:
     return aside
 
 
-def _advice(error: sqlite3.Error) -> Text:
+def _advice(error: Exception) -> Text:
     if advice := _ADVICE.get(_code(error)):
         return advice
     return N_("SQLite says: {error}; try again, and put a backup in its place if that does not help", error=str(error))
 
 
-def _code(error: sqlite3.Error) -> str:
+def _code(error: Exception) -> str:
     """Return the primary code; extended ones such as SQLITE_IOERR_WRITE add a third word."""
+    if isinstance(error, UnicodeDecodeError):  # even the message of SQLite quotes bytes that are no text
+        return "SQLITE_CORRUPT"
     name: str = getattr(error, "sqlite_errorname", "")
     return "_".join(name.split("_")[:2])

@@ -148,14 +148,19 @@ class TrustStoreDb:
         return _rows(await self._database.read(f"{_ROW} WHERE trace_id = ? AND trace_id <> '' ORDER BY seq", trace_id))
 
     async def scores(self) -> Sequence[tuple[TrustSubject, bytes]]:
-        """Return every subject with its component blob."""
+        """Return every subject with its component blob; a row whose subject is no text any more is none."""
         rows = await self._database.read("SELECT tool_name, effect_class, component_blob FROM scores")
-        return [((tool_name, effect_class), blob) for tool_name, effect_class, blob in rows]
+        return [
+            ((tool_name, effect_class), blob)
+            for tool_name, effect_class, blob in rows
+            if isinstance(tool_name, str) and isinstance(effect_class, str)
+        ]
 
     async def get_meta(self, key: str) -> bytes | None:
         """Return a small value."""
         rows = await self._database.read("SELECT value FROM marks WHERE key = ?", key)
-        return None if not rows else bytes(rows[0][0])
+        value = rows[0][0] if rows else None
+        return value if isinstance(value, bytes) else None
 
 
 def _rows(rows: Iterable[Row]) -> list[TrustRow]:
