@@ -84,7 +84,8 @@ def settings_text(settings: Sequence[Setting]) -> str:
         if setting.where[:-1] != table:
             table = setting.where[:-1]
             lines.extend(["", f"[{dotted(table)}]"])
-        lines.append(visible(f"{row:<{width}}  # {setting.source or _('default')}"))
+        source = setting.source or _("default")
+        lines.append(visible(f"{row:<{width}}  # {source}"))
     return "\n".join(lines[1:])
 
 

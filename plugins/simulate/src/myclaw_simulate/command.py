@@ -29,7 +29,8 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
     parser.formatter_class = RawDescriptionHelpFormatter
     figures = "\n".join(f"  {name}={value:g}" for name, value in parameters(World()).items())
-    parser.epilog = f"{_('what the world is like, and its defaults:')}\n{figures}"
+    heading = _("what the world is like, and its defaults:")
+    parser.epilog = f"{heading}\n{figures}"
     _add_life(parser)
     parser.add_argument("--estimator", metavar="NAME", help=_("only this one; all of them unless told"))
     parser.add_argument("--plot", metavar="FILE.svg", type=Path, help=_("draw questions and harm into this file"))

@@ -85,7 +85,8 @@ def card_lines(offer: Offer, number: int, total: int) -> list[Line]:
         total: How many those are.
     """
     card = offer.card
-    label = f"? {_('{number} of {total}:', number=number, total=total)}" if total > 1 else "?"
+    place = _("{number} of {total}:", number=number, total=total)
+    label = f"? {place}" if total > 1 else "?"
     return [
         Line(""),
         said(label, cut(inert(render(card.request.draft.summary)), 2 * _VALUE_CHARS), "bold"),
