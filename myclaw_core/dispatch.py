@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
+from datetime import datetime
 from functools import reduce
 from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -40,6 +41,7 @@ from myclaw_core.trust.thresholds import stricter
 from myclaw_core.trust.types import SignalContext
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Reversibility
+from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustThreshold
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ __all__ = ["Dispatcher"]
 T = TypeVar("T")
 Reader = Callable[[Any, str], T]
 
+_NIGHTLY_LIMIT_S = 600.0
 
 _UNDECLARED = {
     "tools": N_("it offers the tool {name}, which its plugin.toml does not declare"),
@@ -249,6 +252,16 @@ class Dispatcher:
         """Tell plugins of a committed event (`myclaw_event`)."""
         await self._notify("myclaw_event", {"event": event}, getattr(event, "trace_id", None))
 
+    async def nightly(self, now: datetime) -> tuple[Text, ...]:
+        """Let plugins do what is to be done once a night and return what they tell (`myclaw_nightly`)."""
+        hook, lines = "myclaw_nightly", list[Text]()
+        for implementation in self._implementations[hook]:
+            try:
+                lines += await self._call_async(hook, implementation, read.read_lines, {"now": now}, _NIGHTLY_LIMIT_S)
+            except PluginError as error:
+                self._fault(implementation, hook, f"{error}; its lines are left out", None)
+        return tuple(lines)
+
     # The five modes.
 
     def _collect(
@@ -358,14 +371,19 @@ class Dispatcher:
             return contained(call, self._timer_of(implementation))
 
     async def _call_async(
-        self, hook: str, implementation: HookImpl, reader: Reader[T], arguments: Mapping[str, Any]
+        self,
+        hook: str,
+        implementation: HookImpl,
+        reader: Reader[T],
+        arguments: Mapping[str, Any],
+        limit_s: float | None = None,
     ) -> T:
         values = self._values(implementation, arguments)
         timer_s = self._timer_of(implementation)
         with self._measured(hook, implementation):
             answer = contained(lambda: implementation.function(*values), timer_s)
             if isawaitable(answer):
-                answer = await contained_await(answer, self._limit_s, self._clock)
+                answer = await contained_await(answer, limit_s or self._limit_s, self._clock)
             return contained(lambda: reader(answer, implementation.plugin_name), timer_s)
 
     def _measured(self, hook: str, implementation: HookImpl) -> AbstractContextManager[None]:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from pluggy import HookimplMarker, HookspecMarker
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from myclaw_core.cli.command import Command
     from myclaw_core.config import ConfigSchema
     from myclaw_core.events.store import EventStore
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from myclaw_core.trust.types import SignalContext
     from myclaw_core.types.action import PlannedAction
     from myclaw_core.types.effect import Reversibility
+    from myclaw_core.types.text import Text
     from myclaw_core.types.trust import TrustThreshold
 
 __all__ = ["HOOK_MODES", "HookMode", "hookimpl", "hookspec"]
@@ -53,6 +56,7 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_estimator": "slot",
     "myclaw_check": "gate",
     "myclaw_event": "notify",
+    "myclaw_nightly": "collect",
 }
 
 
@@ -255,4 +259,21 @@ async def myclaw_event(event: Event) -> None:
 
     Args:
         event: The event; read only.
+    """
+
+
+@hookspec
+async def myclaw_nightly(now: datetime, host: Host) -> Sequence[Text | str]:  # type: ignore[empty-body]
+    """Do what is to be done once a night.
+
+    Called for the newest night that is due, after the core's own work; again where a crash or an error kept the night
+    from being noted as done, so doing it twice must change nothing. Stores are open, `myclaw_startup` may not have been
+    called. Mode: collect; sync or async, at most 10 minutes. An error leaves the plugin's lines out.
+
+    Args:
+        now: The moment, aware UTC.
+        host: The plugin's own services.
+
+    Returns:
+        Lines for the digest, one sentence each; none where there is nothing to tell.
     """

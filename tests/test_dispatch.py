@@ -309,6 +309,31 @@ def test_findings_are_at_least_as_strict_as_every_single_gate(kinds: list[str]) 
     assert strictest == ("deny" if {"deny", "raise"} & set(kinds) else "approve_required" if "ask" in kinds else "none")
 
 
+async def test_hook_myclaw_nightly() -> None:
+    """Lines are collected in order, plain or not; one that fails, or answers something else, loses its own only."""
+
+    async def slow(now: Any) -> list[Any]:
+        await asyncio.sleep(0)
+        return [N_("done at {now}", now=str(now)), "a plain {line}\x1b[2J"]
+
+    made = bench(
+        a={"myclaw_nightly": slow},
+        b={"myclaw_nightly": raising(ValueError("no"))},
+        c={"myclaw_nightly": lambda: "one text is no list"},
+        d={"myclaw_nightly": lambda: [3]},
+        e={"myclaw_nightly": lambda host: [f"from {host.plugin}"]},
+    )
+
+    told = await made.dispatcher.nightly(CLOCK.now())
+
+    first, plain, last = map(str, told)
+    assert first == f"done at {CLOCK.now()}"
+    assert plain.startswith("a plain {line}")
+    assert "\x1b" not in plain
+    assert last == "from e"
+    assert made.told() == [("b", "myclaw_nightly"), ("c", "myclaw_nightly"), ("d", "myclaw_nightly")]
+
+
 async def test_hook_myclaw_event() -> None:
     """Each plugin hears each event; one that fails is told of once, whatever its message."""
     heard: list[Any] = []

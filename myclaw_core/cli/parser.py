@@ -74,6 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_policy(commands)
     _add_budget(commands)
     _add_session(commands)
+    _add_nightly(commands)
     _add_audit(commands)
     _add_plugins(commands)
     _add_config(commands)
@@ -203,6 +204,16 @@ def _add_session(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     session.add_argument("--yes", action="store_true", help=_("agree without being asked"))
     add_json(session)
     session.set_defaults(command="session")
+
+
+def _add_nightly(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = _(
+        "Does what is due once a night, from 3:00 on: usual costs, unused trust, what moved, the plugins' own work. "
+        "Done once a night however often it is typed; nights that were missed are covered by the next run."
+    )
+    nightly = commands.add_parser("nightly", help=_("do the work of the night, if it is not done"), description=about)
+    add_json(nightly)
+    nightly.set_defaults(command="nightly")
 
 
 def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

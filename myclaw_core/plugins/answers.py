@@ -22,7 +22,7 @@ from myclaw_core.plugins.contain import PluginError, printable
 from myclaw_core.policy.types import Finding
 from myclaw_core.runtime.tool import EffectSpec, ShellArgs, Tool
 from myclaw_core.types.effect import AUTONOMY_LEVELS, EFFECT_KINDS, REVERSIBILITIES
-from myclaw_core.types.text import Text
+from myclaw_core.types.text import Text, as_text
 from myclaw_core.types.trust import TrustThreshold
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "model_problem",
     "read_estimator",
     "read_finding",
+    "read_lines",
     "read_offers",
     "read_sandbox",
     "read_schema",
@@ -235,6 +236,18 @@ def read_finding(answer: Any, plugin: str) -> Finding | None:
         raise PluginError(N_("answered a finding whose verdict is neither approve_required nor deny"))
     str(answer.text)  # raises here, contained, rather than where it is shown
     return Finding(verdict=answer.verdict, text=answer.text, source=plugin)
+
+
+def read_lines(answer: Any, _plugin: str) -> tuple[Text, ...]:
+    """Return lines for people; what cannot be printed is written out."""
+    if answer is None or isinstance(answer, str):
+        raise _instead(answer, "list")
+    lines = _items(answer)
+    for line in lines:
+        if not isinstance(line, Text | str):
+            raise PluginError(N_("answered a line of type {type} instead of a Text", type=_type(line)))
+        str(line)  # raises here, contained, rather than where it is shown
+    return tuple(line if isinstance(line, Text) else as_text(printable(line)) for line in lines)
 
 
 def _items(answer: Any) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from myclaw_core import hookimpl
@@ -10,8 +11,17 @@ if TYPE_CHECKING:
     from myclaw_core.events.store import EventStore
     from myclaw_core.host import Host
     from myclaw_core.trust.store import TrustBackend
+    from myclaw_core.types.text import Text
 
-__all__ = ["myclaw_store"]
+__all__ = ["myclaw_nightly", "myclaw_store"]
+
+
+@hookimpl
+async def myclaw_nightly(host: Host) -> Sequence[Text]:
+    """Look both files over and keep their statistics fresh."""
+    from myclaw_sqlite.nightly import look_after
+
+    return await look_after((host.home.state / "events.db", host.home.state / "trust.db"))
 
 
 @hookimpl

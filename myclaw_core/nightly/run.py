@@ -1,0 +1,160 @@
+"""Does the work of a night once, however often and by however many processes it is asked for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import date, datetime, timedelta, tzinfo
+
+from attrs import frozen
+
+from myclaw_core.clock import Clock
+from myclaw_core.dispatch import Dispatcher
+from myclaw_core.errors import MyclawError
+from myclaw_core.events.log import EventLog
+from myclaw_core.events.types import NightlyDone
+from myclaw_core.messages import N_
+from myclaw_core.nightly.nights import night_of
+from myclaw_core.trust.book import TrustBook
+from myclaw_core.trust.costs import put_medians
+from myclaw_core.trust.faded import keep_faded, unused
+from myclaw_core.trust.flags import top_drift, wishful, wishful_text
+from myclaw_core.trust.store import TrustBackend
+from myclaw_core.types.text import Text
+
+__all__ = ["NightlyReport", "NightlyWork", "run_nightly"]
+
+_RECORD = ("nightly", "done")
+
+_log = logging.getLogger("myclaw.nightly")
+
+
+@frozen(kw_only=True)
+class NightlyWork:
+    """What the work of a night is done with.
+
+    Attributes:
+        zone: Where the person's nights are.
+    """
+
+    log: EventLog
+    book: TrustBook
+    backend: TrustBackend
+    dispatcher: Dispatcher
+    clock: Clock
+    zone: tzinfo
+
+
+@frozen(kw_only=True)
+class NightlyReport:
+    """What became of the work of a night.
+
+    Attributes:
+        lines: What it has to tell.
+        done_before: Whether it was done already, and this is what it told then.
+        problems: What could not be done; the night is not done then, and the next run tries all of it again.
+    """
+
+    night: date
+    lines: tuple[Text, ...]
+    done_before: bool = False
+    problems: tuple[Text, ...] = ()
+
+
+@frozen(kw_only=True)
+class _Last:
+    """The last night whose work was done."""
+
+    night: date
+    at: datetime
+    lines: tuple[Text, ...]
+
+
+@frozen(kw_only=True)
+class _Night:
+    """What a job is given.
+
+    Attributes:
+        since: When this was done last; a day ago where it never was.
+    """
+
+    work: NightlyWork
+    now: datetime
+    since: datetime
+
+
+async def run_nightly(work: NightlyWork) -> NightlyReport:
+    """Do the work of the newest night that is due, unless it is done; nights that were missed are covered by it.
+
+    Each job gives the same when it is done twice, so that a crash at any point costs nothing but doing it again.
+
+    Raises:
+        StoreError: The log cannot be read or written.
+    """
+    now = work.clock.now()
+    night, last = night_of(now, work.zone), await _last(work.log)
+    if last is not None and last.night == night:
+        return NightlyReport(night=night, lines=last.lines, done_before=True)
+    task = _Night(work=work, now=now, since=last.at if last else now - timedelta(days=1))
+    lines, problems = list(_missed(last, night)), []
+    for job in _JOBS:
+        try:
+            lines += await job(task)
+        except MyclawError as error:
+            _log.error("a part of the nightly work failed: %s", error)
+            problems.append(error.text)
+    if not problems:
+        await _note(work.log, NightlyDone(night=night.isoformat(), lines=tuple(lines)))
+    return NightlyReport(night=night, lines=tuple(lines), problems=tuple(problems))
+
+
+async def _last(log: EventLog) -> _Last | None:
+    """Return the last night, as the event log tells it; `None` where that is not to be found."""
+    seq = await log.get(*_RECORD)
+    for head in await log.heads(int(seq) - 1, 1) if seq and seq.isdigit() else ():
+        event = await log.event(head)
+        if isinstance(event, NightlyDone):
+            night, at = date.fromisoformat(event.night), datetime.fromisoformat(head.at)
+            return _Last(night=night, at=at, lines=event.lines)
+    return None
+
+
+async def _note(log: EventLog, done: NightlyDone) -> None:
+    async with log.transaction() as tx:
+        await tx.put(*_RECORD, b"%d" % await tx.append(done))
+
+
+def _missed(last: _Last | None, night: date) -> Sequence[Text]:
+    missed = (night - last.night).days - 1 if last else 0
+    return [N_("nights without this work before: {n}", n=missed)] if missed > 0 else []
+
+
+async def _costs(task: _Night) -> Sequence[Text]:
+    await put_medians(task.work.log, task.now)
+    return []
+
+
+async def _faded(task: _Night) -> Sequence[Text]:
+    book = task.work.book
+    if book.problem is not None:
+        return [N_("the trust record does not check out: {problem}", problem=book.problem)]
+    await keep_faded(book, task.work.backend, task.now)
+    return [
+        N_("{subject} was not used for a month: its trust has halved", subject=" ".join(subject))
+        for subject in unused(book, until=task.now, since=task.since)
+    ]
+
+
+async def _flags(task: _Night) -> Sequence[Text]:
+    book = task.work.book
+    if book.problem is not None:
+        return []
+    scores = (await book.snapshot()).values()
+    return [*(drift.text for drift in await top_drift(book, task.now)), *map(wishful_text, wishful(scores))]
+
+
+async def _plugins(task: _Night) -> Sequence[Text]:
+    return await task.work.dispatcher.nightly(task.now)
+
+
+_JOBS: Sequence[Callable[[_Night], Awaitable[Sequence[Text]]]] = (_costs, _faded, _flags, _plugins)
