@@ -13,9 +13,11 @@ from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.runtime.beforehand import BeforehandCommands
 from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.trust_commands import TrustCommands
 from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import find_trace, first_words, last_changing, may_have_changed, trace_id_of
 from myclaw_core.runtime.why import decided_in, decided_on_record
+from myclaw_core.trust.orders import TrustOrders
 from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy, autonomy_le
 from myclaw_core.types.text import Text
 
@@ -78,6 +80,8 @@ class SessionDesk:
         self._took_back = False
         beforehand = BeforehandCommands(agent.services, channel, sender, self._turn)
         self._beforehand = beforehand
+        orders = TrustOrders(agent.log, agent.book, agent.follower, agent.clock)
+        trust = TrustCommands(agent.book, orders, sender)
         self._commands: Mapping[str, tuple[Text, Callable[[str], Awaitable[str]]]] = {
             "/help": (N_("what can be typed here"), self._help),
             "/status": (N_("level, folders, model, budget, open questions, grants"), self._status),
@@ -89,6 +93,8 @@ class SessionDesk:
                 self._why,
             ),
             "/trust": (N_("what has been earned, by whom and for what"), self._trust),
+            "/revoke-trust": (N_("/revoke-trust SUBJECT takes away what it has earned"), trust.revoke),
+            "/restore-trust": (N_("/restore-trust SUBJECT gives back what was taken away"), trust.restore),
             "/pause": (N_("end all that was granted beforehand"), self._pause),
             "/revoke": (N_("/revoke N ends one grant that /status lists"), beforehand.revoke),
             "/never": (N_("what shall never be done again; /never remove N takes one off"), beforehand.never),
