@@ -66,7 +66,8 @@ def drawn(runs: Sequence[Run]) -> str:
 def _svg(panels: Sequence[_Panel], names: Sequence[str], run: Run) -> Iterator[str]:
     height = _TOP + len(panels) * (_PLOT_HEIGHT + _GAP)
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">'
-    yield f"<title>{escape(_('Questions and harm over {n} days', n=run.days))}</title>"
+    title = escape(_("Questions and harm over {n} days", n=run.days))
+    yield f"<title>{title}</title>"
     yield f"<style>{_style()}</style>"
     yield '<rect class="b" width="100%" height="100%"/>'
     yield from _legend(names)
@@ -105,15 +106,16 @@ def _panel(panel: _Panel, top: int, run: Run) -> Iterator[str]:
     if idle:
         width = x(idle[-1]) - x(idle[0])
         yield f'<rect class="i" x="{x(idle[0]):.1f}" y="{top}" width="{width:.1f}" height="{_PLOT_HEIGHT}"/>'
-        middle = x((idle[0] + idle[-1]) / 2)
-        yield f'<text class="m" x="{middle:.1f}" y="{top + 16}">{escape(_("no use"))}</text>'
+        middle, words = x((idle[0] + idle[-1]) / 2), escape(_("no use"))
+        yield f'<text class="m" x="{middle:.1f}" y="{top + 16}">{words}</text>'
     for tick in range(ticks + 1):
         at = y(tick * step)
         yield f'<path class="g" d="M{_LEFT} {at:.1f}H{_WIDTH - _RIGHT}"/>'
         yield f'<text class="e" x="{_LEFT - 6}" y="{at + 4:.1f}">{tick * step:g}</text>'
     for day in (1, *range(_DAY_TICK, run.days + 1, _DAY_TICK)):
         yield f'<text class="m" x="{x(day):.1f}" y="{bottom + 16}">{day}</text>'
-    yield f'<text class="e" x="{_WIDTH - _RIGHT}" y="{bottom + 32}">{escape(_("day"))}</text>'
+    below = escape(_("day"))
+    yield f'<text class="e" x="{_WIDTH - _RIGHT}" y="{bottom + 32}">{below}</text>'
     for number, line in enumerate(panel.lines):
         yield f'<path class="{_line(number)}" d="{_path(line, x, y)}"/>'
 
