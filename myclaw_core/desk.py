@@ -80,8 +80,7 @@ class SessionDesk:
         self._took_back = False
         beforehand = BeforehandCommands(agent.services, channel, sender, self._turn)
         self._beforehand = beforehand
-        orders = TrustOrders(agent.log, agent.book, agent.follower, agent.clock)
-        trust = TrustCommands(agent.book, orders, sender)
+        trust = TrustCommands(TrustOrders(agent.log, agent.book, agent.follower, agent.clock), sender)
         self._commands: Mapping[str, tuple[Text, Callable[[str], Awaitable[str]]]] = {
             "/help": (N_("what can be typed here"), self._help),
             "/status": (N_("level, folders, model, budget, open questions, grants"), self._status),

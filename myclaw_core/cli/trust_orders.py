@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from myclaw_core.cli.asking import says_yes
-from myclaw_core.cli.trust_open import OpenTrust, open_trust
+from myclaw_core.cli.trust_open import open_trust
 from myclaw_core.clock import local_zone
 from myclaw_core.columns import columns
 from myclaw_core.errors import UsageError
@@ -82,16 +82,11 @@ def _restore(args: argparse.Namespace) -> int:
 
 async def _restored(args: argparse.Namespace, which: str) -> int:
     async with open_trust() as trust:
-        lost = [subject for subject in trust.orders.meant(which) if _is_taken_away(trust, subject)]
+        lost = trust.orders.taken_away(which)
         if lost:
             await trust.orders.restore(which, sender=_sender())
     _tell(args, "restored", lost, _("Given back:") if lost else _("Nothing of that was taken away."))
     return 0
-
-
-def _is_taken_away(trust: OpenTrust, subject: TrustSubject) -> bool:
-    state = trust.book.state(subject)
-    return state is not None and (state.revoked or state.held)
 
 
 def _rollback(args: argparse.Namespace) -> int:

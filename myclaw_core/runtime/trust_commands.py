@@ -9,7 +9,6 @@ from attrs import frozen
 from myclaw_core.errors import UsageError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _
-from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.orders import TrustOrders
 from myclaw_core.types.trust import TrustSubject
 
@@ -24,7 +23,6 @@ class TrustCommands:
         sender: Who types them.
     """
 
-    book: TrustBook
     orders: TrustOrders
     sender: str
 
@@ -39,15 +37,11 @@ class TrustCommands:
         """Give back what was taken away."""
         if not rest:
             raise UsageError(N_("say whose trust: /restore-trust SUBJECT, or /restore-trust * for all of it"))
-        lost = [subject for subject in self.orders.meant(rest) if self._is_taken_away(subject)]
+        lost = self.orders.taken_away(rest)
         if not lost:
             return _("Nothing of that was taken away.")
         await self.orders.restore(rest, sender=self.sender)
         return _list(_("Given back; what was earned before counts again:"), lost)
-
-    def _is_taken_away(self, subject: TrustSubject) -> bool:
-        state = self.book.state(subject)
-        return state is not None and (state.revoked or state.held)
 
 
 def _list(head: str, subjects: Iterable[TrustSubject]) -> str:

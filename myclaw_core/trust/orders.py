@@ -49,6 +49,15 @@ class TrustOrders:
             raise UsageError(N_("no subject '{subject}' has any history; see 'myclaw trust list'", subject=which))
         return tuple(found)
 
+    def taken_away(self, which: str) -> Subjects:
+        """Return the subjects of `which` whose trust was taken away, or that are asked about whatever they earn.
+
+        Raises:
+            UsageError: `which` names none that has a history.
+        """
+        states = ((subject, self._book.state(subject)) for subject in self.meant(which))
+        return tuple(subject for subject, state in states if state is not None and (state.revoked or state.held))
+
     async def revoke(self, which: str, *, sender: str) -> Subjects:
         """Reset score, samples and known destinations; return whose.
 
