@@ -204,8 +204,8 @@ class Gateway:
         async with self._log.transaction() as tx:
             mine = await records.open_records(tx, lambda record: record.request.sender == turn.sender)
             waiting = sum(record.state == "pending" for record in mine)
-            demanded = [question.tutor for question in questions]
-            checked = await who_is_checked(tx, turn.sender, self._tutor_every, demanded, waiting)
+            actions = [(question.draft.action, question.tutor) for question in questions]
+            checked = await who_is_checked(tx, turn.sender, self._tutor_every, actions, waiting)
             for question, tutor in zip(questions, checked, strict=True):
                 request = self._request(question, turn, tutor=tutor)
                 await records.put_pending(tx, request, question.step_index)

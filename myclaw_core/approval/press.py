@@ -69,7 +69,7 @@ class Press:
             await self._give(tx, grant, asked.request, covered=len(booked) - 1)
         if reply.reach == "never":
             await self._forbid(tx, asked.request, reply)
-        granted = len(booked) if reply.granted else 0
+        granted = 1 + len(set(booked) & set(reply.also)) if reply.granted else 0
         await count_answers(tx, asked.request.sender, granted=granted, checked=asked.request.tutor)
         return booked
 

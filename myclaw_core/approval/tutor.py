@@ -11,7 +11,7 @@ from myclaw_core import codec
 from myclaw_core.events.log import LogTransaction
 from myclaw_core.messages import N_
 from myclaw_core.policy.shell import is_opaque
-from myclaw_core.types.action import ApprovalRequestDraft
+from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
 
 __all__ = ["TutorRecord", "count_answers", "names_of", "who_is_checked"]
 
@@ -27,20 +27,27 @@ class TutorRecord:
 
 
 async def who_is_checked(
-    tx: LogTransaction, sender: str, every: int, demanded: Sequence[bool], waiting: int
+    tx: LogTransaction, sender: str, every: int, asked: Sequence[tuple[PlannedAction, bool]], waiting: int
 ) -> list[bool]:
     """Return which of several new questions must be checked.
 
+    Similar ones count once: a single press may answer all of them.
+
     Args:
         every: How many grants in a row are followed by one that must be checked.
-        demanded: Whether something else already wants each of them checked.
+        asked: The actions, each with whether something else already wants it checked.
         waiting: How many earlier questions have no answer yet; each may still be granted.
     """
     granted = (await _read(tx, sender)).granted + waiting
-    checked = []
-    for wanted in demanded:
-        check = wanted or granted >= every
-        granted = 0 if check else granted + 1
+    checked, seen = [], set()
+    for action, demanded in asked:
+        kind = (action.actor, action.effect_class)
+        check = demanded or (granted >= every and kind not in seen)
+        if check:
+            granted = 0
+        elif kind not in seen:
+            granted += 1
+        seen.add(kind)
         checked.append(check)
     return checked
 

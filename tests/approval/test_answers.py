@@ -306,9 +306,8 @@ async def test_after_some_yeses_in_a_row_one_wants_the_name(
     """It is counted over restarts and across the lines of one question; a no begins anew."""
 
     async def tutor_flags(desk: Any, count: int, **answer: Any) -> list[bool]:
-        task, ids = await desk.put(
-            channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(count))
-        )
+        folders = [f"/home/me/{number}" for number in range(count)]
+        task, ids = await desk.put(channel, turn, *(kit.asking(kit.planned(turn, folder=folder)) for folder in folders))
         clock.advance(seconds=4)
         flags = [card.request.tutor for card in channel.shown_cards]
         for request_id, tutor, card in zip(ids, flags, list(channel.shown_cards), strict=True):
@@ -323,6 +322,24 @@ async def test_after_some_yeses_in_a_row_one_wants_the_name(
         assert await tutor_flags(desk, 4) == [False, True, False, False]
         assert await tutor_flags(desk, 1, granted=False) == [False]
         assert await tutor_flags(desk, 4) == [False, False, False, True]
+
+
+async def test_similar_questions_count_once_for_the_check(
+    tmp_path: Path, clock: FakeClock, channel: Any, turn: Any, kit: Any
+) -> None:
+    """One press may answer all of them, so that none of them stands in its way."""
+    async with kit.opened(tmp_path / "events.db", clock, tutor_every=2) as desk:
+        task, ids = await desk.put(channel, turn, *(kit.asking(kit.planned(turn, name=f"{n}.md")) for n in range(9)))
+        clock.advance(seconds=4)
+        assert not any(card.request.tutor for card in channel.shown_cards)
+        await desk.press(ids[0], reach="10_min")
+        await task
+        for folder, tutor in (("b", False), ("c", True)):
+            task, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn, folder=folder)))
+            assert channel.shown_cards[0].request.tutor is tutor
+            clock.advance(seconds=4)
+            await desk.press(ids[0], typed="a.md" if tutor else "")
+            await task
 
 
 async def test_a_question_that_must_be_checked_takes_only_the_name_and_only_alone(
