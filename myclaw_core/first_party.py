@@ -12,6 +12,7 @@ FIRST_PARTY = MappingProxyType(
         for name in (
             "anthropic",
             "bwrap",
+            "completion",
             "defaults",
             "files",
             "openai",

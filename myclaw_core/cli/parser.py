@@ -16,13 +16,6 @@ _POLICY_EXAMPLE = (
     """echo '{"tool": "fs_write", "args": {"path": "a.md", "content": "x"}}' | myclaw policy check --explain"""
 )
 
-
-_COMPLETIONS = (
-    """  ~/.bashrc                   eval "$(myclaw completion bash)\"""",
-    """  ~/.zshrc, after compinit    eval "$(myclaw completion zsh)\"""",
-    """  ~/.config/fish/config.fish  myclaw completion fish | source""",
-)
-
 _LEVELS = ("read_only", "supervised", "full")
 _SECONDS = {"m": 60, "h": 60 * 60, "d": 24 * 60 * 60}
 _LONGEST_S = 30 * _SECONDS["d"]
@@ -80,7 +73,6 @@ def build_parser() -> argparse.ArgumentParser:
     _add_config(commands)
     _add_redact(commands)
     _add_doctor(commands)
-    _add_completion(commands)
     return parser
 
 
@@ -298,17 +290,6 @@ def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     doctor.add_argument("--replay", metavar="CASE", help=_("try one case again, as a report of --prove shows it"))
     add_json(doctor)
     doctor.set_defaults(command="doctor")
-
-
-def _add_completion(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    completion = commands.add_parser(
-        "completion",
-        help=_("print what lets a shell complete the commands"),
-        epilog="\n".join((_("in the file that the shell reads when it starts:"), *_COMPLETIONS)),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    completion.add_argument("shell", choices=("bash", "zsh", "fish"), help=_("the shell that is to read it"))
-    completion.set_defaults(command="completion")
 
 
 def _add_count(parser: argparse.ArgumentParser, default: int, about: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,10 +10,10 @@ from functools import partial
 
 from myclaw_core.cli.arguments import Parser
 from myclaw_core.cli.command import Command
+from myclaw_core.cli.language import speak
 from myclaw_core.cli.log import LogLines
-from myclaw_core.cli.looking import tell_broken
 from myclaw_core.clock import SystemClock
-from myclaw_core.compose import configured_dispatcher, load_plugins
+from myclaw_core.compose import load_plugins
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import MyclawError, UnavailableError
 from myclaw_core.events.types import PluginFault
@@ -23,6 +24,7 @@ from myclaw_core.paths import Home
 from myclaw_core.plugins import load_plugins as load_installed
 from myclaw_core.plugins.contain import PluginError, contained, one_line
 from myclaw_core.plugins.report import STATE_WORDS
+from myclaw_core.plugins.trace import hook_trace
 from myclaw_core.types.text import Text
 
 __all__ = ["fill", "fill_own"]
@@ -31,16 +33,17 @@ _DESCRIBE_LIMIT_S = 5.0
 
 
 def fill(plugin: str, name: str, parser: Parser) -> None:
-    """Load what the configuration leaves on and let the plugin describe its command.
+    """Load what the configuration leaves on and let the plugin describe its command; the rest of it is not looked at.
 
     Raises:
         SystemExit: That cannot be; one line on stderr says why.
     """
-    home, faults = Home.find(), list[PluginFault]()
+    faults: list[PluginFault] = []
+    speak()
     try:
         with LogLines(hold=False):
-            plugins = load_plugins(home, lenient=True)
-            made, _config = configured_dispatcher(home, plugins, SystemClock(), faults.append, on_broken=tell_broken)
+            plugins, on_call = load_plugins(Home.find(), lenient=True), hook_trace(os.environ)
+            made = Dispatcher(plugins, SystemClock(), faults.append, host_for=_no_host, on_call=on_call)
             _describe(_command(made, faults, plugin, name), parser)
     except MyclawError as error:
         parser.exit(error.exit_code, f"myclaw: {visible(render(error))}\n")

@@ -31,10 +31,10 @@ _MODULES = {
 }
 """Where a command is found whose module is not named like its first word."""
 
-_OPENS_NOTHING = frozenset({"completion", "demo", "redact"})
+_OPENS_NOTHING = frozenset({"demo", "redact"})
 """Commands that look at nothing of the person's, so that they speak the language of the environment."""
 
-_OWN_LOG = frozenset({"chat", "ask", "completion", "redact"})
+_OWN_LOG = frozenset({"chat", "ask", "redact"})
 """Commands that take care of log lines themselves, or log nothing."""
 
 _QUIET = frozenset({"audit verify", "doctor", "trust repair", "trust verify"})

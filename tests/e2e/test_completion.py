@@ -92,3 +92,17 @@ def test_the_script_depends_on_nothing_of_the_person(console, shell: str) -> Non
     assert (ended.code, ended.err) == (0, "")
     assert all(word in ended.out for word in ("verify", "read_only", "dry-run", "completion"))
     assert sorted(console.home.rglob("*")) == before
+
+
+def test_switched_off_it_says_how_to_have_it_back(console) -> None:
+    """It is a plugin like any other."""
+    console.configure('[plugins]\ndisabled = ["completion"]\n')
+    ended = console.run("completion", "bash")
+    assert (ended.code, ended.out, len(ended.said)) == (3, "", 1)
+    assert "'myclaw plugins enable completion'" in ended.err
+
+
+def test_a_shell_that_is_not_known_is_usage(console) -> None:
+    ended = console.run("completion", "tcsh")
+    assert (ended.code, ended.out) == (2, "")
+    assert "'tcsh'" in ended.said[-1]

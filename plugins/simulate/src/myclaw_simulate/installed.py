@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from functools import partial
 
+from myclaw_core.cli.looking import tell_broken
 from myclaw_core.clock import SystemClock
 from myclaw_core.compose import configured_dispatcher, load_plugins
 from myclaw_core.events.types import PluginFault
@@ -32,7 +33,7 @@ def earning_rules() -> Mapping[str, MakeRule]:
     """
     home = Home.find()
     plugins = load_plugins(home, lenient=True)
-    dispatcher, config = configured_dispatcher(home, plugins, SystemClock(), _tell, on_broken=lambda _error: None)
+    dispatcher, config = configured_dispatcher(home, plugins, SystemClock(), _tell, on_broken=tell_broken)
     thresholds = Thresholds(dispatcher.threshold, display_path(WORKSPACE, USER_HOME))
     return {
         name: partial(Earned, estimator, thresholds, dispatcher.signals)

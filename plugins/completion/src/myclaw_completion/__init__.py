@@ -1,0 +1,1 @@
+"""What a shell reads to complete what can be typed."""
