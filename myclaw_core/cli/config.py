@@ -115,7 +115,7 @@ def _edited(args: argparse.Namespace, home: Home, source: Source, where: tuple[s
 
     if args.unset:
         return without_value(source, where)
-    _refuse_masks(args.value)
+    _refuse_unwritable(args.value)
     return with_value(source, where, read_value(setting_at(where, lambda: _plugin_sections(home)), args.value))
 
 
@@ -197,9 +197,13 @@ def _alone(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _refuse_masks(texts: Sequence[str]) -> None:
+def _refuse_unwritable(texts: Sequence[str]) -> None:
     from myclaw_core.redact import contains_mask
 
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        raise UsageError(N_("the value is not UTF-8 text, as the file is; write it in UTF-8")) from None
     if any(map(contains_mask, texts)):
         raise UsageError(N_("the value holds a mask in place of a secret; a mask is never written to a file"))
 

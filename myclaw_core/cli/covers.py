@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.jsonl import numbered_lines, parse_line
 from myclaw_core.errors import UsageError
+from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ def run(args: argparse.Namespace) -> int:
     if not args.rule or not args.path:
         raise UsageError(N_("give RULE and PATH, or --jsonl"))
     found = _covers({"rule": args.rule, "op": "write" if args.write else "read", "path": args.path})
-    if found.covered:
-        print(_("covered: {reason}", reason=found.reason))
-    else:
-        print(_("not covered: {reason}", reason=found.reason))
+    reason = found.reason
+    print(
+        visible(_("covered: {reason}", reason=reason) if found.covered else _("not covered: {reason}", reason=reason))
+    )
     return 0 if found.covered else 1
 
 

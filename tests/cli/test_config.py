@@ -129,6 +129,8 @@ def test_unset_brings_the_default_back(run, file: Path) -> None:
         (["budget.hard_eur", "0.5"], "hard_eur must not be below soft_eur"),
         (["trust.undo_rate", "0.5"], "the weights in [trust] must sum to 1"),
         (["agent.model", "«redacted:credential»"], "a mask is never written to a file"),
+        (["agent.model", "\udcff"], "the value is not UTF-8 text"),
+        (["policy.roots", "/home/\udcff"], "the value is not UTF-8 text"),
     ],
 )
 def test_what_a_start_would_refuse_is_not_written(run, file: Path, args: list[str], told: str) -> None:

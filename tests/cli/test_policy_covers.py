@@ -66,3 +66,11 @@ def test_a_person_asks_about_one_path(tmp_path: Path) -> None:
     assert (yes.returncode, yes.stdout) == (0, b"covered: ~/notes/a.md lies in ~/notes/*\n")
     assert (no.returncode, no.stdout) == (1, b"not covered: ~/x lies outside of the rule\n")
     assert covers(tmp_path, "").returncode == 2
+
+
+def test_nothing_that_a_terminal_acts_on_is_printed(tmp_path: Path) -> None:
+    """A rule is shown as it is, apart from what cannot be seen."""
+    ran = covers(tmp_path, "", "\x1b[2J", "/a")
+    assert (ran.returncode, ran.stderr) == (1, b"")
+    assert b"\x1b" not in ran.stdout
+    assert b"[2J is not absolute" in ran.stdout
