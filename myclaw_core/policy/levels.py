@@ -73,13 +73,19 @@ class Levels:
         return term if term is not None and term.holds(self._clock.now()) else None
 
     async def now(self) -> Autonomy:
-        """Return the level of a decision that is taken now; where it cannot be read, side effects are asked."""
+        """Return the level of a decision that is taken now; where it cannot be read, side effects are asked.
+
+        While the clock is behind what was lived through, what was set may only lower the level.
+        """
+        now = self._clock.now()
         try:
-            term = await self.term()
+            term = _read(await self._log.get(_KIND, _KEY))
         except MyclawError as error:
             _log.error("the level that was set cannot be read: %s; every side effect asks", error)
             return lower_level(self.configured, "supervised")
-        return self.configured if term is None else term.level
+        if term is None or now >= term.ends_at:
+            return self.configured
+        return term.level if term.holds(now) else lower_level(self.configured, term.level)
 
     async def words(self) -> Text:
         """Return the standing level as one line."""
@@ -91,7 +97,7 @@ class Levels:
                 "level: {level}, as the one that was set cannot be read: {problem}", level=level, problem=error.text
             )
         if term is None:
-            return N_("level: {level}", level=self.configured)
+            return N_("level: {level}", level=await self.now())
         until = f"{term.ends_at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
         return N_("level: {level} until {until}, then {after}", level=term.level, until=until, after=self.configured)
 

@@ -127,6 +127,20 @@ async def test_a_clock_that_is_set_back_within_it_does_not_extend_it(levels: Lev
     assert await levels.begin_turn() == "full"
 
 
+async def test_a_clock_that_is_set_back_lifts_no_lower_level(new_levels: NewLevels, clock: FakeClock) -> None:
+    """A person who set read_only for a day is not back at full because the clock was corrected by a second."""
+    levels = new_levels("full")
+    await levels.begin("cli:me", "read_only", DAY)
+    clock.set(START - timedelta(seconds=1))
+    assert (await levels.now(), str(await levels.words())) == ("read_only", "level: read_only")
+    clock.set(START + timedelta(hours=2))
+    assert await levels.begin_turn() == "read_only"
+    clock.set(START + timedelta(hours=1))
+    assert (await levels.now(), await levels.begin_turn()) == ("read_only", "read_only")
+    clock.set(START + DAY)
+    assert await levels.now() == "full"
+
+
 @pytest.mark.parametrize(
     ("configured", "present", "level", "needs"),
     [
