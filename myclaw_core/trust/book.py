@@ -70,7 +70,8 @@ class TrustBook:
             thresholds=thresholds.used if thresholds else tuple,
         )
         self._states = self._keeper.states
-        self._opened_at, self._opened_s = clock.now(), clock.monotonic()
+        self._opened_at = self._read_at = clock.now()
+        self._opened_s = clock.monotonic()
 
     # How it stands.
 
@@ -111,7 +112,8 @@ class TrustBook:
         Raises:
             StoreError: The store cannot be opened or read.
         """
-        self._opened_at, self._opened_s = self._clock.now(), self._clock.monotonic()
+        self._opened_at = self._read_at = self._clock.now()
+        self._opened_s = self._clock.monotonic()
         await self._keeper.open()
 
     async def close(self) -> None:
@@ -148,7 +150,7 @@ class TrustBook:
     def view(self, subject: TrustSubject, now: datetime, by: EarnedBy | None = None) -> SubjectView | None:
         """Return how `subject` stands at `now`, `None` where it has no history; one look-up in memory.
 
-        Time passes at least as fast as it did since `open`, so that no clock that is set back raises a score.
+        No clock that is set back raises a score: time goes on from the last reading at least.
 
         Args:
             by: Who acts; what another version, body or model earned counts less for it, or not at all.
@@ -477,8 +479,11 @@ class TrustBook:
         return {one.subject: one.at for one in told if isinstance(one, Sample)}
 
     def _moment(self, now: datetime) -> datetime:
-        least = self._opened_at + timedelta(seconds=self._clock.monotonic() - self._opened_s)
-        return least if now < least else now
+        """Return `now`, or what it must be since `open` where the clock shows less than at the last reading."""
+        if now < self._read_at:
+            now = max(now, self._opened_at + timedelta(seconds=self._clock.monotonic() - self._opened_s))
+        self._read_at = now
+        return now
 
 
 def _score(view: SubjectView) -> TrustScore:

@@ -12,7 +12,7 @@ from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.state import Handover, SubjectState
 from myclaw_core.trust.types import EarnedBy
 
-__all__ = ["handed_to", "is_same", "model_family"]
+__all__ = ["handed_to", "is_another", "model_family"]
 
 _FAMILY = re.compile(r"[a-z]+(?:[-_ ][a-z]+(?![a-z]*[0-9]))*")
 _NEURON = "neuron:"
@@ -26,14 +26,15 @@ def model_family(model: str) -> str:
     return found.group() if found else own
 
 
-def is_same(state: SubjectState, by: EarnedBy) -> bool:
-    """Return whether nothing that is known of `by` differs from who earned `state`."""
-    version_fits = not by.actor_version or by.actor_version == state.version
-    return version_fits and (not by.model or model_family(by.model) == state.model)
+def is_another(state: SubjectState, by: EarnedBy) -> bool:
+    """Return whether `by` is known to be another than who earned `state`."""
+    if by.actor_version and state.version and by.actor_version != state.version:
+        return True
+    return bool(by.model and state.model) and model_family(by.model) != state.model
 
 
 def handed_to(state: SubjectState, by: EarnedBy, at: datetime, estimator: Estimator) -> SubjectState:
-    """Return what `state` is worth for `by`.
+    """Return what `state` is worth for `by`, and that it is the one who acts.
 
     A changed body of a neuron starts anew, a changed version of a tool or family of models halves the evidence.
 
@@ -41,15 +42,20 @@ def handed_to(state: SubjectState, by: EarnedBy, at: datetime, estimator: Estima
         by: Who acts now; what is unknown of it counts as unchanged.
         at: The moment of its first sample, or of the decision.
     """
-    if is_same(state, by):
+    version = by.actor_version or state.version
+    family = model_family(by.model) if by.model else state.model
+    if (version, family) == (state.version, state.model):
         return state
-    version, family = by.actor_version or state.version, model_family(by.model) if by.model else state.model
+    if is_another(state, by):
+        change = _handover(state, version, family, at)
+        is_new = change.what == "body"
+        state = state.renewed(estimator.initial(state.subject), at) if is_new else state.halved()
+        state = evolve(state, handover=change)
+    return evolve(state, version=version, model=family)
+
+
+def _handover(state: SubjectState, version: str, family: str, at: datetime) -> Handover:
     if state.version and version != state.version:
-        is_body = state.subject[0].startswith(_NEURON)
-        change = Handover(at=at, what="body" if is_body else "version", before=state.version, after=version)
-    elif state.model and family != state.model:
-        change = Handover(at=at, what="model", before=state.model, after=family)
-    else:  # seen for the first time
-        return evolve(state, version=version, model=family)
-    left = state.renewed(estimator.initial(state.subject), at) if change.what == "body" else state.halved()
-    return evolve(left, version=version, model=family, handover=change)
+        is_neuron = state.subject[0].startswith(_NEURON)
+        return Handover(at=at, what="body" if is_neuron else "version", before=state.version, after=version)
+    return Handover(at=at, what="model", before=state.model, after=family)

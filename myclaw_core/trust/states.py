@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from myclaw_core.trust.estimator import Estimator
-from myclaw_core.trust.handover import handed_to, is_same
+from myclaw_core.trust.handover import handed_to, is_another
 from myclaw_core.trust.happenings import Happening
 from myclaw_core.trust.replay import continues, fold
 from myclaw_core.trust.state import SubjectState, SubjectView
@@ -52,7 +52,7 @@ class States:
         if self.newest is not None and now < self.newest:
             now = self.newest
         estimator = self.estimator
-        if by is not None and not is_same(state, by):
+        if by is not None and is_another(state, by):
             state = handed_to(state, by, now, estimator)
         return SubjectView(state, estimator.score(state, now), estimator.effective_count(state, now), estimator.id, now)
 
