@@ -24,6 +24,7 @@ __all__ = ["RATE_KIND", "RateBook", "RateLimits", "RateRecord", "RateRecords", "
 RATE_KIND = "rate"
 """Kind of the records that keep the counters."""
 
+_KEPT = 1_000  # so many counters are kept before those that say nothing any more are looked for
 _MINUTE = timedelta(minutes=1)
 _DAY = timedelta(days=1)
 
@@ -68,6 +69,11 @@ class RateRecord:
     day: RateWindow
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
+    @property
+    def is_idle(self) -> bool:
+        """Return whether nothing counts in it any more; no record says the same."""
+        return not (self.minute.count or self.day.count)
+
     def rolled(self, now: datetime) -> RateRecord:
         """Return the counters at `now`."""
         return evolve(self, minute=self.minute.rolled(now, _MINUTE), day=self.day.rolled(now, _DAY))
@@ -86,6 +92,10 @@ class RateRecords(Protocol):
 
     async def put(self, kind: str, key: str, value: bytes) -> None:
         """Set one record."""
+        ...
+
+    async def delete(self, kind: str, key: str) -> None:
+        """Remove one record."""
         ...
 
 
@@ -130,6 +140,7 @@ class RateBook:
         self._limits = limits or RateLimits()
         self._seen: dict[str, RateRecord] = {}
         self._stored: dict[str, bytes | None] = {}
+        self._most = _KEPT
 
     def load(self, records: Iterable[tuple[str, bytes]]) -> None:
         """Take over stored records.
@@ -144,7 +155,10 @@ class RateBook:
     def check(self, sender: str, effect_class: str, now: datetime) -> Text | None:
         """Return why one more action is too many and when it may be tried again, or `None`; memory only."""
         for limit in self._limits_of(sender, (effect_class,)):
-            self._seen[limit.key] = record = self._seen.get(limit.key, _fresh(now)).rolled(now)
+            seen = self._seen.get(limit.key)
+            record = _fresh(now) if seen is None else seen.rolled(now)
+            if seen is not None:
+                self._seen[limit.key] = record
             refusal = limit.refusal(record)
             if refusal is not None:
                 return refusal
@@ -165,6 +179,16 @@ class RateBook:
             self._seen[limit.key] = record = record.raised(now)
             self._stored[limit.key] = value = codec.dumps(record)
             await tx.put(RATE_KIND, limit.key, value)
+        if len(self._seen) > self._most:
+            await self._forget_idle(tx, now)
+
+    async def _forget_idle(self, tx: RateRecords, now: datetime) -> None:
+        """Remove the counters in which nothing counts any more: there is one for each class that ever came up."""
+        for key in [key for key, record in self._seen.items() if record.rolled(now).is_idle]:
+            if (await self._shared(tx, key, now)).is_idle:
+                await tx.delete(RATE_KIND, key)
+                del self._seen[key], self._stored[key]
+        self._most = max(_KEPT, 2 * len(self._seen))
 
     def _limits_of(self, sender: str, effect_classes: Sequence[str]) -> Iterator[_Limit]:
         limits = self._limits

@@ -14,6 +14,7 @@ from spoken import untranslatable
 
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog
+from myclaw_core.policy import rates
 from myclaw_core.policy.rates import RATE_KIND, RateBook, RateLimits, RateRefusedError
 from myclaw_core.testing import FakeClock
 
@@ -28,6 +29,9 @@ class Records(dict[str, bytes]):
 
     async def put(self, kind: str, key: str, value: bytes) -> None:
         self[key] = value
+
+    async def delete(self, kind: str, key: str) -> None:
+        dict.pop(self, key, None)
 
 
 class Sender:
@@ -170,6 +174,24 @@ def test_a_limit_of_zero_allows_nothing() -> None:
     with pytest.raises(RateRefusedError, match="a is limited to 0 actions") as refused:
         asyncio.run(book.count(Records(), "me", ["a"], FakeClock().now()))
     assert untranslatable(refused.value.text) == []
+
+
+def test_counters_in_which_nothing_counts_any_more_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is one for each class that ever came up; what another process counted meanwhile stays."""
+    monkeypatch.setattr(rates, "_KEPT", 4)
+    clock, records = FakeClock(), Records()
+    one, two = Sender(clock, records), Sender(clock, records)
+    for effect_class in ("a", "b", "c"):
+        one.acts(effect_class)
+    clock.advance(days=2)
+    two.acts("a")
+    for number in range(50):
+        assert not one.refusal(f"only judged {number}")
+    one.acts("d")
+    assert sorted(records) == ["class/a", "class/d", "sender/me"]
+    for _ in range(2):
+        one.acts("a")
+    assert one.refusal("a")
 
 
 @given(back_s=st.integers(0, 10**9))
