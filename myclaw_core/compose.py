@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 __all__ = ["configured_dispatcher", "load_plugins", "open_log", "trust_book"]
 
 
-def load_plugins(home: Home, *, lenient: bool = False) -> PluginSet:
+def load_plugins(home: Home, *, lenient: bool = False, environ: Mapping[str, str] | None = None) -> PluginSet:
     """Return the installed plugins, loaded where the configuration leaves them on and the person agreed to them.
 
     Args:
         lenient: Whether a configuration that does not say which those are is taken as one that leaves all of them on.
+        environ: Where `MYCLAW_PLUGINS` may name the only plugins to load; the process's own by default.
 
     Raises:
         ConfigError: The configuration cannot be read.
@@ -45,7 +46,7 @@ def load_plugins(home: Home, *, lenient: bool = False) -> PluginSet:
         if not lenient:
             raise
         disabled = frozenset()
-    return load_installed(disabled, consult=ConsentBook(home).objection)
+    return load_installed(disabled, environ, ConsentBook(home).objection)
 
 
 @asynccontextmanager

@@ -33,7 +33,7 @@ _DESCRIBE_LIMIT_S = 5.0
 
 
 def fill(plugin: str, name: str, parser: Parser) -> None:
-    """Load what the configuration leaves on and let the plugin describe its command; the rest of it is not looked at.
+    """Load the plugin alone, where the configuration leaves it on, and let it describe its command.
 
     Raises:
         SystemExit: That cannot be; one line on stderr says why.
@@ -42,7 +42,8 @@ def fill(plugin: str, name: str, parser: Parser) -> None:
     speak()
     try:
         with LogLines(hold=False):
-            plugins, on_call = load_plugins(Home.find(), lenient=True), hook_trace(os.environ)
+            plugins = load_plugins(Home.find(), lenient=True, environ={"MYCLAW_PLUGINS": plugin, **os.environ})
+            on_call = hook_trace(os.environ)
             made = Dispatcher(plugins, SystemClock(), faults.append, host_for=_no_host, on_call=on_call)
             _describe(_command(made, faults, plugin, name), parser)
     except MyclawError as error:

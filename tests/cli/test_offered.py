@@ -122,6 +122,7 @@ def test_completion_knows_the_arguments_of_our_own_and_only_the_names_of_others(
     ended = run("completion", "bash")
     assert (ended.code, ended.err) == (0, "")
     assert "rain" in ended.out
+    assert not [name for name in sys.modules if name.startswith("fake_")]
 
 
 def test_a_command_of_the_core_is_found_without_a_look_at_plugins() -> None:
