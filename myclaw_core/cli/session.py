@@ -103,7 +103,7 @@ async def _tell(args: argparse.Namespace, books: Books, **more: Any) -> None:
         return
     term = await books.levels.term()
     found = {
-        "level": term.level if term else books.levels.configured,
+        "level": await books.levels.now(),
         "until": term.ends_at.isoformat().replace("+00:00", "Z") if term else None,
         "set_by": term.sender if term else None,
         "configured": books.levels.configured,
