@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from attrs import define, field
 
 from myclaw_core.trust.happenings import Rollback
-from myclaw_core.trust.rows import read_row
+from myclaw_core.trust.rows import KINDS, read_row
 from myclaw_core.trust.store import TrustRow
 from myclaw_core.trust.subject import parent_of, subject_hash
 from myclaw_core.types.trust import TrustSubject
@@ -38,9 +38,9 @@ class Census:
         """Count one row.
 
         Raises:
-            TrustCorruptionError: It is malformed.
+            TrustCorruptionError: It is malformed, or of a kind that only a later version knows.
         """
-        if row.subject_hash not in self.subjects:
+        if row.subject_hash not in self.subjects or row.kind not in KINDS:
             self.subjects[row.subject_hash] = read_row(row).subject
         self.rows[row.subject_hash] += 1
         self.macs[row.subject_hash] ^= _number(row)

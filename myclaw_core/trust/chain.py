@@ -56,7 +56,7 @@ def _mac(row: TrustRow, head: ChainHead, key: bytes) -> bytes:
     """Return HMAC-SHA256 over the previous mac and every field of the row."""
     delta_sha256 = hashlib.sha256(row.delta).hexdigest()
     fields = [head.mac.hex(), row.seq, row.ts, row.kind, row.subject_hash, row.trace_id, row.attempt, delta_sha256]
-    return hmac.new(key, b"row:" + canonical_json(fields), hashlib.sha256).digest()
+    return hmac.digest(key, b"row:" + canonical_json(fields), "sha256")
 
 
 def to_mark(name: str, number: int, key: bytes) -> bytes:

@@ -16,7 +16,7 @@ from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.canonical import canonical_json
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["content_of", "read_row", "to_row"]
+__all__ = ["KINDS", "content_of", "read_row", "to_row"]
 
 _SIGNALS = ("tool_success", "cost_efficiency", "constitution_clean", "human_approval_delta", "undo_flag")
 
@@ -171,3 +171,4 @@ _READERS: Mapping[str, Callable[[TrustRow, TrustSubject, Mapping[str, Any]], Hap
     "birth": _birth,
     "rollback": _rollback,
 }
+KINDS = frozenset(_READERS)

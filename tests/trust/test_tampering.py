@@ -232,13 +232,17 @@ async def test_a_raised_mark_makes_events_apply_again_instead_of_being_skipped(
     assert (book.sound, book.applied_seq) == (True, 0)
 
 
-async def test_a_row_of_a_later_version_is_not_passed_over(store: Path, open_book: Any, make: SimpleNamespace) -> None:
+@pytest.mark.parametrize("changes", [{"subject_hash": "0" * 64}, {"kind": "freeze"}])
+async def test_a_row_of_a_later_version_is_not_passed_over(
+    store: Path, open_book: Any, make: SimpleNamespace, changes: dict[str, str]
+) -> None:
+    """Also where it is about a subject that is known: what it says may be what takes trust away."""
     backend = TrustStoreDb(store)
     await backend.open()
     last = (await backend.rows())[-1]
-    row = linked(evolve(last, kind="revoke", subject_hash="0" * 64), ChainHead(last.seq, last.mac), make.KEY)
+    row = linked(evolve(last, trace_id="later", **changes), ChainHead(last.seq, last.mac), make.KEY)
     async with backend.transaction() as tx:
-        await tx.append(row)
+        assert await tx.append(row)
     await backend.close()
     book = await open_book()
     assert not book.sound
