@@ -10,12 +10,25 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from attrs import evolve
+
 from benchmarks.timing import Comparison, Effort, Timing
 
 __all__ = ["NAMES", "main"]
 
-NAMES = ("start", "decision", "cedar", "trust_read", "loop", "log_append", "redaction", "documents")
-_QUICK = Effort(rounds=2, slow_rounds=1, subjects=(0, 3), steps=2)
+NAMES = (
+    "start",
+    "decision",
+    "cedar",
+    "trust_read",
+    "trust_write",
+    "trust_replay",
+    "loop",
+    "log_append",
+    "redaction",
+    "documents",
+)
+_QUICK = Effort(rounds=2, slow_rounds=1, subjects=(0, 3), steps=2, events=20)
 _COLUMNS = ("what", "floor", "× floor, median", "× floor, min", "median µs", "min µs", "p99 µs", "floor median µs")
 
 
@@ -25,8 +38,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("name", nargs="?", choices=NAMES, help="which one; all by default")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
     parser.add_argument("--quick", action="store_true", help="measure next to nothing: only see that it runs")
+    parser.add_argument("--events", type=int, metavar="N", help="rows of the trust store that are replayed")
     args = parser.parse_args(argv)
     effort = _QUICK if args.quick else Effort()
+    if args.events:
+        effort = evolve(effort, events=args.events)
     if not args.json:
         _say(_row(_COLUMNS))
         _say(_row(["---"] * len(_COLUMNS)))

@@ -25,12 +25,14 @@ class Effort:
         slow_rounds: The same for what takes a part of a second: processes and whole turns.
         subjects: How many subjects trust knows, for each measurement in which that counts.
         steps: Steps of a turn, events of a transaction.
+        events: Rows of the trust store that are replayed.
     """
 
     rounds: int = 2000
     slow_rounds: int = 15
     subjects: tuple[int, ...] = (0, 100, 10_000)
     steps: int = 20
+    events: int = 50_000
 
 
 @frozen(kw_only=True)

@@ -17,7 +17,15 @@ from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 from myclaw_core.trust.types import TraceSignals
 
-__all__ = ["folder", "memory_folder", "opened_agent", "reading_turn", "with_subjects"]
+__all__ = [
+    "closed_trace",
+    "folder",
+    "memory_folder",
+    "opened_agent",
+    "reading_turn",
+    "signals_of",
+    "with_subjects",
+]
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a file system in memory: what is made durable there costs nothing
 
@@ -70,9 +78,15 @@ async def reading_turn(root: Path, steps: int) -> AsyncIterator[tuple[SessionDes
 
 async def with_subjects(agent: Agent, number: int) -> None:
     """Let trust know `number` subjects with one sample each."""
+    trace = closed_trace(agent, UUID(int=number))
+    await agent.book.bulk_update_from_trace(trace, signals_of(number), agent.book.applied_seq + 1)
+
+
+def closed_trace(agent: Agent, trace_id: UUID) -> ExecutionTrace:
+    """Return a trace that closed well just now."""
     now = agent.clock.now()
-    trace = ExecutionTrace(
-        id=UUID(int=number),
+    return ExecutionTrace(
+        id=trace_id,
         session_id="s",
         channel="test",
         sender="test:me",
@@ -81,7 +95,11 @@ async def with_subjects(agent: Agent, number: int) -> None:
         closed_at=now,
         outcome="success",
     )
-    signals = [
+
+
+def signals_of(number: int) -> list[TraceSignals]:
+    """Return one ideal sample for each of `number` subjects."""
+    return [
         TraceSignals(
             subject=("fs_write", f"fs_write:~/folder-{index}/*"),
             tool_success=1.0,
@@ -93,4 +111,3 @@ async def with_subjects(agent: Agent, number: int) -> None:
         )
         for index in range(number)
     ]
-    await agent.book.bulk_update_from_trace(trace, signals, agent.book.applied_seq + 1)

@@ -10,7 +10,18 @@ from pathlib import Path
 import pytest
 
 Main = Callable[[list[str]], int]
-NAMES = ("start", "decision", "cedar", "trust_read", "loop", "log_append", "redaction", "documents")
+NAMES = (
+    "start",
+    "decision",
+    "cedar",
+    "trust_read",
+    "trust_write",
+    "trust_replay",
+    "loop",
+    "log_append",
+    "redaction",
+    "documents",
+)
 
 
 @pytest.fixture
