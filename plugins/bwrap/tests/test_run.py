@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from myclaw_bwrap.descriptors import launch_of
 from myclaw_bwrap.limits import MAX_PROCESSES
 from myclaw_bwrap.sandbox import Bubblewrap
 
@@ -73,6 +74,11 @@ async def test_a_program_that_dies_of_a_signal_has_ended_by_itself(run) -> None:
     ran = await run("kill -SEGV $$")
 
     assert (ran.outcome, ran.exit_code) == ("ok", 128 + signal.SIGSEGV)
+
+
+async def test_a_command_inherits_no_descriptor_but_its_own_three(run) -> None:
+    """Those of bubblewrap stay with bubblewrap; 3 is the folder that is being listed."""
+    assert (await run("ls /proc/self/fd")).stdout.split() == ["0", "1", "2", "3"]
 
 
 async def test_there_is_nothing_to_read_from_the_terminal(run) -> None:
@@ -172,6 +178,19 @@ def test_a_killed_agent_takes_its_sandbox_along(root: Path, started, marker) -> 
     os.close(handle)
 
     assert gone == [handle]
+
+
+def test_a_command_whose_agent_died_before_it_was_let_go_never_runs(root: Path, job, started) -> None:
+    """That nobody holds the gate any more opens it as little as that nobody has opened it yet."""
+    with launch_of(job("echo up >started", "write"), "/usr/bin/bwrap", waits=True) as launch:
+        sandbox = subprocess.Popen(launch.command, env={}, cwd="/", pass_fds=launch.inherited)
+        launch.theirs.close()
+        with os.fdopen(os.dup(launch.status), "rb") as report:
+            at_gate = b"child-pid" in report.readline()
+    sandbox.wait(timeout=PATIENCE_S)
+
+    assert at_gate
+    assert select.select([started], [], [], 0)[0] == []
 
 
 def traces_of(root: Path) -> list[object]:

@@ -14,8 +14,12 @@ from myclaw_bwrap.seccomp import shell_filter
 from myclaw_bwrap.syscalls import MACHINES
 from myclaw_core.sandbox.sandbox import ShellJob
 
-__all__ = ["Launch", "launch_of"]
+__all__ = ["GO", "Launch", "launch_of"]
 
+GO = b"go"
+"""What starts a command that waits: a byte for bubblewrap, and one for the shell in it."""
+
+_BASH = ("/bin/bash", "--noprofile", "--norc", "-c")
 _LOOK_UP = b"passwd: files\ngroup: files\nhosts: files dns\n"
 
 
@@ -27,7 +31,7 @@ class Launch:
         command: The command line, bubblewrap first.
         inherited: Descriptors to pass on.
         status: Read end of bubblewrap's report.
-        go: Write end of what the command waits for; `None` where it does not wait.
+        go: Write end of what the command waits for, which is `GO`; `None` where it does not wait.
         theirs: Ends to close here once bubblewrap runs.
     """
 
@@ -45,7 +49,7 @@ def launch_of(job: ShellJob, program: str, *, waits: bool) -> Iterator[Launch]:
     Args:
         job: What it runs.
         program: Path of bubblewrap.
-        waits: Whether the command starts only once something was written to `go`.
+        waits: Whether the command starts only once `GO` was written to `go`, and never if that is closed before.
     """
     with ExitStack() as ours, ExitStack() as theirs:
         system = System.here()
@@ -64,9 +68,12 @@ def launch_of(job: ShellJob, program: str, *, waits: bool) -> Iterator[Launch]:
         )
         options = "\0".join([*shell_arguments(job, system, descriptors), ""])
         listed = _memory(theirs, os.fsencode(options))
+        gate = () if go_end is None else (os.dup(go_end),)
+        for number in gate:
+            theirs.callback(os.close, number)
         yield Launch(
-            command=(program, "--args", str(listed), "--", "/bin/bash", "--noprofile", "--norc", "-c", job.command),
-            inherited=(listed, *_numbers(descriptors)),
+            command=(program, "--args", str(listed), "--", *_BASH, *map(_waiting, gate), job.command),
+            inherited=(listed, *gate, *_numbers(descriptors)),
             status=status,
             go=go,
             theirs=theirs,
@@ -78,6 +85,14 @@ def _gate(ours: ExitStack, theirs: ExitStack) -> tuple[int, int]:
     ours.callback(os.close, go)
     theirs.callback(os.close, go_end)
     return go, go_end
+
+
+def _waiting(gate: int) -> str:
+    """Return a script that runs its `$0` once it could read from the gate.
+
+    Bubblewrap waits there first, but takes that an agent has died, which closes the gate, for a start.
+    """
+    return f'read -rN1 -u{gate} && exec {" ".join(_BASH)} "$0" {gate}<&-'
 
 
 def _numbers(descriptors: Descriptors) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from myclaw_bwrap.descriptors import Launch, launch_of
+from myclaw_bwrap.descriptors import GO, Launch, launch_of
 from myclaw_bwrap.limits import MAX_PROCESSES, count_processes, limit
 from myclaw_core.clock import Clock
 from myclaw_core.sandbox.sandbox import ShellJob, ShellRun
@@ -107,7 +107,7 @@ class Run:
         self._reported.set()
         if not self._ending and launch.go is not None:
             limit(pid, self._job.timeout_s)
-            os.write(launch.go, b"\0")
+            os.write(launch.go, GO)
 
     async def _read(self, stream: asyncio.StreamReader | None, kept: bytearray) -> None:
         while stream is not None and (chunk := await stream.read(_CHUNK_BYTES)):
