@@ -81,7 +81,7 @@ class GrantBook:
         """Return which grant answers the question about an effect (`policy.ports.Grants`); memory only."""
         found = (grant for grant in self.active() if covers(grant, action, effect, cwd))
         best = min(found, key=_preference, default=None)
-        return None if best is None else Granted(_reason(best), best.id)
+        return None if best is None else Granted(_reason(best), best.id, exact=bool(best.call_digest))
 
     def active(self) -> list[Grant]:
         """Return the grants that still cover something, by number."""

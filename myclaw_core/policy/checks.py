@@ -171,14 +171,17 @@ def check_autonomy(case: Case) -> Sequence[Opinion]:
 
 
 def check_grants(case: Case, asked: Sequence[int], grants: Grants) -> Sequence[Opinion]:
-    """Between 5 and 6: questions about the effects `asked` that a standing grant of the user answers."""
+    """Between 5 and 6: questions about the effects `asked` that a standing grant of the user answers.
+
+    A grant of a class does not speak for a file that is also one elsewhere; one of exactly this call does.
+    """
     opinions = []
     for index in asked:
         effect = case.items[index].effect
         if case.action.tainted and effect.kind in TAINT_KINDS:
             continue
         granted = grants(case.action, effect, case.situation.cwd)
-        if granted is not None:
+        if granted is not None and (granted.exact or not _lies_elsewhere(case, index)):
             opinions.append(Opinion("allow", granted.reason, "grant", index, grant_id=granted.grant_id))
     return opinions
 
@@ -271,7 +274,9 @@ def _not_covered(place: ResolvedPath, root: str, *, changes: bool) -> Text | Non
     if place.hard_links > 1:
         return N_("{path} is the same file as one elsewhere (hard link)", path=place.real)
     if changes and "/." in place.real[len(root.rstrip("/")) :]:
-        return N_("{path} has a hidden name; opening a folder does not open its hidden files for changes", path=place.real)
+        return N_(
+            "{path} has a hidden name; opening a folder does not open its hidden files for changes", path=place.real
+        )
     if not _on_one_mount(place.real, root):
         return N_("{path} lies on another file system than the folder you opened", path=place.real)
     return None
@@ -319,9 +324,16 @@ def _as_named(case: Case, index: int) -> PlannedAction:
 
 
 def _is_never_covered(case: Case, index: int) -> bool:
-    """Return whether the file has another name elsewhere or lies on another mount; a hidden name has its own scope."""
+    """Return whether trust cannot speak for a file."""
+    place = case.items[index].place
+    is_outside = place is not None and _root_of(place.real, case.situation.roots) is None
+    return is_outside or _lies_elsewhere(case, index)
+
+
+def _lies_elsewhere(case: Case, index: int) -> bool:
+    """Return whether a file has another name elsewhere or lies on another mount; a hidden name has its own scope."""
     place = case.items[index].place
     if place is None:
         return False
     root = _root_of(place.real, case.situation.roots)
-    return root is None or _not_covered(place, root, changes=False) is not None
+    return _not_covered(place, root or place.real, changes=False) is not None

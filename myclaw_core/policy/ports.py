@@ -79,10 +79,12 @@ class Granted:
 
     Attributes:
         grant_id: Set where its use is counted, in the transaction of the intent.
+        exact: Whether it was given for exactly this call, not for a class.
     """
 
     reason: Text
     grant_id: UUID | None = None
+    exact: bool = False
 
 
 Grants = Callable[[PlannedAction, Effect, str], Granted | None]

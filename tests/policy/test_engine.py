@@ -346,6 +346,25 @@ async def test_a_grant_answers_the_question_of_the_level(world: Any) -> None:
     assert [reason.check for reason in decision.reasons] == [*CHECKS[:6], "grant", "trust"]
 
 
+async def test_a_grant_of_a_class_covers_no_file_that_is_also_one_elsewhere(world: Any) -> None:
+    """Its scope names a folder, and a hard link leads out of that; who granted exactly this call has looked at it."""
+    secret = world.user_home / "plan.md"
+    secret.write_text("x")
+    (world.workspace / "plan.md").hardlink_to(secret)
+    for exact, verdict in ((False, "approve_required"), (True, "allow")):
+        world.overrides["grants"] = lambda *call, exact=exact: Granted(Text("for 30 minutes"), exact=exact)
+        for tool in ("fs_read", "fs_write"):
+            assert (await world.judge(tool, {"path": "plan.md"})).verdict == verdict
+            assert (await world.judge(tool, {"path": "other.md"})).verdict == "allow"
+
+
+async def test_a_grant_of_a_class_reads_outside_of_the_folders(world: Any) -> None:
+    """The question there is only whether it may be read."""
+    (world.user_home / "plan.md").write_text("x")
+    world.overrides["grants"] = lambda *call: Granted(Text("for 30 minutes"))
+    assert (await world.judge("fs_read", {"path": "~/plan.md"})).via == "grant"
+
+
 async def test_a_grant_never_lifts_a_denial_or_a_tainted_request(world: Any) -> None:
     world.overrides["grants"] = lambda *call: Granted(Text("for 30 minutes"))
     assert (await world.judge("fs_write", {"path": "~/plan.md"})).verdict == "deny"

@@ -403,6 +403,8 @@ class Oracle:
     def _is_granted(self, effect: Effect, rights: Rights) -> bool:
         if effect.reversibility == "irreversible" or (rights.tainted and effect.kind in TAINTABLE):
             return False
+        if effect.fact.linked:
+            return False
         kind = effect.effect_class.partition(":")[0]
         return effect.effect_class in rights.grants or kind in rights.grants
 
