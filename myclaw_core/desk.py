@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SessionDesk"]
 
+_MAX_CHANGING = 50  # turns that /undo takes back one after the other; older ones are named
+
 _OUTCOMES = {
     None: N_("not closed"),
     "success": N_("success"),
@@ -132,7 +134,7 @@ class SessionDesk:
         if any(step.decision for step in trace.steps):
             self._decided = trace
         if any(map(may_have_changed, trace.steps)):
-            self._changing.append(trace)
+            self._changing = [*self._changing[1 - _MAX_CHANGING :], trace]
 
     async def _run_command(self, line: str) -> str:
         name, _blank, rest = line.partition(" ")
