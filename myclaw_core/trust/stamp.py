@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 __all__ = ["parse_stamp", "stamp"]
 
 _FORM = "%Y-%m-%dT%H:%M:%S.%fZ"
+_CHARS = len("2026-01-05T09:00:00.000000Z")
 
 
 def stamp(at: datetime) -> str:
@@ -26,4 +27,6 @@ def parse_stamp(text: str) -> datetime:
     Raises:
         ValueError: `text` has another form.
     """
-    return datetime.strptime(text, _FORM).replace(tzinfo=UTC)
+    if (len(text), text[10:11], text[19:20], text[-1:]) != (_CHARS, "T", ".", "Z"):
+        raise ValueError(f"{text!r} is no moment as this program writes it")
+    return datetime.fromisoformat(text)  # several times as fast as `strptime`, and rows are many
