@@ -1,21 +1,34 @@
-"""JSON lines on stdin: read one by one, each of them with a clear word on what is wrong with it."""
+"""JSON lines on stdin or in a file: read one by one, each of them with a clear word on what is wrong with it."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
 
-__all__ = ["LINE_LIMIT_BYTES", "MAX_DEPTH", "numbered_lines", "parse_line"]
+__all__ = ["LINE_LIMIT_BYTES", "MAX_DEPTH", "numbered_lines", "open_lines", "parse_line"]
 
 LINE_LIMIT_BYTES = 4_000_000
 MAX_DEPTH = 64
 
 _TOO_DEEP = N_("objects and lists are nested deeper than {levels}", levels=MAX_DEPTH)
+
+
+def open_lines(path: str) -> BinaryIO:
+    """Open a file that the person named.
+
+    Raises:
+        UsageError: It cannot be read.
+    """
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise UsageError(N_("{path}: {reason}", path=path, reason=error.strerror or str(error))) from error
 
 
 def numbered_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:

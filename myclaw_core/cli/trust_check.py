@@ -7,8 +7,8 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from myclaw_core.cli.jsonl import open_lines
 from myclaw_core.cli.looking import tell_broken
 from myclaw_core.cli.trust import tell_behind
 from myclaw_core.cli.trust_open import open_trust
@@ -46,7 +46,7 @@ def _verify_file(args: argparse.Namespace) -> int:
         raise UnavailableError(
             N_("{path} is missing: a file can be checked only with the key it was written with", path=str(path))
         )
-    with Path(args.file).open("rb") as lines:
+    with open_lines(args.file) as lines:
         check = check_lines(lines, load_or_create_key(path))
     _tell_checked(args, check.rows, [check.problem] if check.problem else [], check.line)
     return 1 if check.problem else 0

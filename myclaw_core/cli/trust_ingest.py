@@ -6,10 +6,9 @@ import argparse
 import asyncio
 import json
 import sys
-from pathlib import Path
 from typing import BinaryIO
 
-from myclaw_core.cli.jsonl import LINE_LIMIT_BYTES, numbered_lines
+from myclaw_core.cli.jsonl import LINE_LIMIT_BYTES, numbered_lines, open_lines
 from myclaw_core.cli.trust_open import open_trust
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import n_, render
@@ -27,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     if args.file == "-":
         done = asyncio.run(_ingested(sys.stdin.buffer))
     else:
-        with Path(args.file).open("rb") as file:
+        with open_lines(args.file) as file:
             done = asyncio.run(_ingested(file))
     _tell(args, done)
     return 1 if done.problems else 0
