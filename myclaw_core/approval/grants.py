@@ -88,7 +88,8 @@ class GrantBook:
         return sorted((grant for grant in self._grants.values() if self._lives(grant)), key=lambda grant: grant.number)
 
     async def give(self, tx: LogTransaction, grant: Grant, trace_id: UUID) -> None:
-        """Store a grant under the next free number, with its event."""
+        """Store a grant under the next free number, with its event; those that are over go."""
+        await self.prune(tx)
         taken = [known.number for known in await self._stored(tx)]
         grant = evolve(grant, number=max(taken, default=0) + 1)
         await tx.put(GRANT_KIND, str(grant.id), codec.dumps(grant, redact=True))

@@ -359,7 +359,8 @@ class History:
             each.ended_as = (verdict, "once" if each is asked else "batch")
 
     def given(self, asked: Asked, reach: Reach) -> Given:
-        number = max((each.number for each in self.grants if each.left != 0), default=0) + 1
+        living = [each for each in self.grants if self.lives(each)]
+        number = max((each.number for each in living), default=0) + 1
         grant = Given(
             asked.kind,
             number,
@@ -367,7 +368,7 @@ class History:
             until_s=self.now_s + SPANS[reach] if reach in SPANS else None,
             left=2 if reach == "3_times" else None,
         )
-        self.grants = [each for each in self.grants if each.left != 0] + [grant]
+        self.grants = [*living, grant]
         return grant
 
     def may(self, asked: Asked, grant: Given) -> bool:
