@@ -26,7 +26,7 @@ from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect, EffectKind
 from myclaw_core.types.text import Text
 
-__all__ = ["Actors", "Deed", "Episode", "History"]
+__all__ = ["Actors", "Bout", "Deed", "History"]
 
 _KINDS: tuple[EffectKind, ...] = ("fs_write", "fs_delete", "shell_exec", "network_out", "memory_write", "neuron_invoke")
 _SCOPES = ("~/notes/*", "~/photos/*", "*", "")
@@ -60,7 +60,7 @@ class Deed:
 
 
 @frozen(kw_only=True)
-class Episode:
+class Bout:
     """One closed trace.
 
     Attributes:
@@ -79,7 +79,7 @@ class History:
     """What several actors did, and whose trust is looked at."""
 
     about: str
-    episodes: tuple[Episode, ...] = ()
+    episodes: tuple[Bout, ...] = ()
     read_after_s: int = 0
 
 
@@ -123,7 +123,7 @@ class Actors:
                 trust.add(*self._happenings(episode, deeds, number, at))
         return trust
 
-    def _happenings(self, episode: Episode, deeds: Sequence[Deed], number: int, at: datetime) -> Iterator[Happening]:
+    def _happenings(self, episode: Bout, deeds: Sequence[Deed], number: int, at: datetime) -> Iterator[Happening]:
         trace = _trace(episode, deeds, number, at)
         for signals in extract(trace, self.bench.signals):
             yield Sample(at=at, trace_id=str(trace.id), signals=signals)
@@ -154,7 +154,7 @@ class Actors:
         return judge(effect, action, trust, threshold, now)
 
 
-def _episode(random: Random, actors: Sequence[str], kinds: Sequence[EffectKind]) -> Episode:
+def _episode(random: Random, actors: Sequence[str], kinds: Sequence[EffectKind]) -> Bout:
     deeds = tuple(
         Deed(
             actor=random.choice(actors),
@@ -167,7 +167,7 @@ def _episode(random: Random, actors: Sequence[str], kinds: Sequence[EffectKind])
         )
         for _ in range(random.randrange(1, 4))
     )
-    return Episode(
+    return Bout(
         deeds=deeds,
         after_s=random.choice((1, 60, 86_400, random.randrange(10**6))),
         law=random.choice(_LAWS) if chance(random, 0.1) else "",
@@ -175,7 +175,7 @@ def _episode(random: Random, actors: Sequence[str], kinds: Sequence[EffectKind])
     )
 
 
-def _trace(episode: Episode, deeds: Sequence[Deed], number: int, at: datetime) -> ExecutionTrace:
+def _trace(episode: Bout, deeds: Sequence[Deed], number: int, at: datetime) -> ExecutionTrace:
     trace = ExecutionTrace(
         id=UUID(int=number),
         session_id="prove",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from myclaw_simulate.days import Turn
+from myclaw_simulate.days import Task
 from myclaw_simulate.deeds import Deed, case_of
 from myclaw_simulate.earned import Earned
 from myclaw_simulate.records import RecordedCall, RecordedEffect
@@ -30,7 +30,7 @@ def deed(at: datetime = START, *, tool: str = "fs_write", payload: str = "x", pr
 
 def did(rule: Rule, done: Deed) -> bool:
     """Let a rule live through one task; return whether it asked."""
-    turn = Turn(at=done.case.now, cost_usd=0.02, deeds=(done,))
+    turn = Task(at=done.case.now, cost_usd=0.02, deeds=(done,))
     asked = rule.asks(done)
     rule.learn(turn, [Done(deed=done, asked=asked)])
     return asked
@@ -136,6 +136,6 @@ def test_what_costs_less_than_the_median_of_30_days_earns_more(earned: Callable[
         rule = earned()
         for day, cost_usd in enumerate([0.02] * 8 + [last_usd]):
             done = deed(START + timedelta(days=day))
-            rule.learn(Turn(at=done.case.now, cost_usd=cost_usd, deeds=(done,)), [Done(deed=done, asked=True)])
+            rule.learn(Task(at=done.case.now, cost_usd=cost_usd, deeds=(done,)), [Done(deed=done, asked=True)])
         scores.append(rule.scores(START + timedelta(days=9))["fs_write fs_write:*"])
     assert scores[0] > scores[1] > scores[2] == scores[3]

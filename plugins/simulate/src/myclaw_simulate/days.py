@@ -15,7 +15,7 @@ from myclaw_simulate.places import destination, unseen
 from myclaw_simulate.records import RecordedCall, RecordedTask
 from myclaw_simulate.world import World
 
-__all__ = ["ATTACKERS", "Attacker", "Day", "Household", "Turn"]
+__all__ = ["ATTACKERS", "Attacker", "Day", "Household", "Task"]
 
 Attacker = Literal["unknown", "known"]
 """Aims at places that nobody has seen, or at places where the agent has worked before."""
@@ -30,7 +30,7 @@ _WAKING = timedelta(hours=14)
 
 
 @frozen(kw_only=True)
-class Turn:
+class Task:
     """One task.
 
     Attributes:
@@ -50,7 +50,7 @@ class Day:
 
     number: int
     evening: datetime
-    turns: tuple[Turn, ...]
+    turns: tuple[Task, ...]
 
 
 class Household:
@@ -79,7 +79,7 @@ class Household:
             turns = tuple(self._turn(morning, f"{day}-{place + 1}", place / max(count, 1)) for place in range(count))
             yield Day(number=day, evening=morning + _WAKING, turns=turns)
 
-    def _turn(self, morning: datetime, mark: str, part: float) -> Turn:
+    def _turn(self, morning: datetime, mark: str, part: float) -> Task:
         dice = Random(f"{self._seed} work {mark}")  # noqa: S311 - chance, not secrecy
         at = morning + _WAKING * part
         task = _pick(dice, self._wanted)
@@ -94,7 +94,7 @@ class Household:
             if call.aim is not None
         ]
         cost_usd = self._world.cost_usd * (0.5 + dice.random())
-        return Turn(at=at, cost_usd=cost_usd, deeds=(*deeds, *self._attack(prompt, at, mark)))
+        return Task(at=at, cost_usd=cost_usd, deeds=(*deeds, *self._attack(prompt, at, mark)))
 
     def _destination(self, call: RecordedCall, dice: Random, mark: str) -> str:
         """Return where a wanted call goes: where the record says, where another task goes, or where nobody was."""

@@ -21,7 +21,7 @@ from myclaw_core.trust.thresholds import Thresholds
 from myclaw_core.trust.types import SignalContext
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect
-from myclaw_simulate.days import Turn
+from myclaw_simulate.days import Task
 from myclaw_simulate.deeds import Deed
 from myclaw_simulate.rules import Done
 
@@ -57,7 +57,7 @@ class Earned:
         asked = [index for index, item in enumerate(deed.case.items) if item.effect.is_side_effect]
         return any(opinion.verdict != "allow" for opinion in check_trust(deed.case, asked, self._promotion))
 
-    def learn(self, turn: Turn, done: Sequence[Done]) -> None:
+    def learn(self, turn: Task, done: Sequence[Done]) -> None:
         """Close the trace of a task and take in its samples."""
         if not done:
             return
@@ -91,7 +91,7 @@ class Earned:
         return self._medians
 
 
-def _trace(number: int, turn: Turn, done: Sequence[Done]) -> ExecutionTrace:
+def _trace(number: int, turn: Task, done: Sequence[Done]) -> ExecutionTrace:
     trace_id = UUID(int=number)
     trace = ExecutionTrace(
         id=trace_id,

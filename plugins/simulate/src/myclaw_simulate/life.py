@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import define, field
 
-from myclaw_simulate.days import Day, Turn
+from myclaw_simulate.days import Day, Task
 from myclaw_simulate.rules import Done, Rule
 
 __all__ = ["Ledger", "live"]
@@ -54,7 +54,7 @@ def live(days: Iterable[Day], rule: Rule) -> Ledger:
     return ledger
 
 
-def _judged(turn: Turn, rule: Rule) -> Sequence[Done]:
+def _judged(turn: Task, rule: Rule) -> Sequence[Done]:
     """Return what becomes of each deed; all that a task wants is judged before any of it runs."""
     return [Done(deed=deed, asked=rule.asks(deed)) for deed in turn.deeds]
 

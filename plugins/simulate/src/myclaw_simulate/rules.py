@@ -10,7 +10,7 @@ from attrs import frozen
 
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
-from myclaw_simulate.days import Turn
+from myclaw_simulate.days import Task
 from myclaw_simulate.deeds import Deed
 
 __all__ = ["BASELINES", "Done", "MakeRule", "Rule"]
@@ -41,7 +41,7 @@ class Rule(Protocol):
         """Return whether the person is asked first."""
         ...
 
-    def learn(self, turn: Turn, done: Sequence[Done]) -> None:
+    def learn(self, turn: Task, done: Sequence[Done]) -> None:
         """Take in a task that is closed."""
         ...
 
@@ -59,7 +59,7 @@ class _AlwaysAsk:
     def asks(self, deed: Deed) -> bool:
         return True
 
-    def learn(self, turn: Turn, done: Sequence[Done]) -> None:
+    def learn(self, turn: Task, done: Sequence[Done]) -> None:
         """Learn nothing."""
 
     def scores(self, now: datetime) -> Mapping[str, float]:
@@ -75,7 +75,7 @@ class _ToolForEver(_AlwaysAsk):
     def asks(self, deed: Deed) -> bool:
         return self._sign(deed) not in self._allowed
 
-    def learn(self, turn: Turn, done: Sequence[Done]) -> None:
+    def learn(self, turn: Task, done: Sequence[Done]) -> None:
         self._allowed.update(self._sign(each.deed) for each in done if each.granted)
 
     def _sign(self, deed: Deed) -> str:
