@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from copy import copy
+from copy import deepcopy
 from datetime import datetime
 from functools import reduce
 from inspect import isawaitable, iscoroutine
@@ -244,7 +244,8 @@ class Dispatcher:
 
         Suspends only where an implementation is asynchronous.
         """
-        shown = copy(action)  # what a plugin does to it is not what is judged
+        # What a plugin does to it is not what is judged, shown and recorded.
+        shown = evolve(action, args_preview=deepcopy(action.args_preview))
         findings = await self._gate("myclaw_check", {"action": shown, "trace": trace}, trace.id)
         return tuple(sorted(findings, key=lambda finding: finding.verdict != "deny"))
 

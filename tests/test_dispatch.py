@@ -439,8 +439,12 @@ async def test_what_a_gate_does_to_an_action_is_not_what_is_judged() -> None:
 
     def raise_level(action: PlannedAction) -> None:
         object.__setattr__(action, "autonomy", "full")
+        action.args_preview["tags"].clear()
+        action.args_preview["path"] = "elsewhere"  # type: ignore[index]
 
     made = bench(a={"myclaw_check": raise_level})
-    await made.dispatcher.check(ACTION, TRACE)
+    action = evolve(ACTION, args_preview={"path": "here", "tags": ["one"]})
+    await made.dispatcher.check(action, TRACE)
 
-    assert ACTION.autonomy == "supervised"
+    assert action.autonomy == "supervised"
+    assert action.args_preview == {"path": "here", "tags": ["one"]}
