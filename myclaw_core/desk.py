@@ -297,7 +297,7 @@ def _local(at: datetime) -> str:
 def _undo_line(line: UndoLine) -> str:
     """Return what became of one step; what it touched is in the details, each with its own path."""
     state = _("undone") if line.reverted else _("not undone")
-    targets = ", ".join(_code(display_path(effect.target)) for effect in line.step.effects)
+    targets = ", ".join(dict.fromkeys(_code(display_path(effect.target)) for effect in line.step.effects))
     details = "; ".join(map(render, line.details))
     return f"- {_code(line.step.tool_name)} {targets}: {state}" + (f" ({_code(details)})" if details else "")
 

@@ -87,7 +87,7 @@ def _report(original: ExecutionTrace, lines: Sequence[UndoLine]) -> str:
 
 
 def _line(line: UndoLine) -> str:
-    targets = ", ".join(display_path(effect.target) for effect in line.step.effects)
+    targets = ", ".join(dict.fromkeys(display_path(effect.target) for effect in line.step.effects))
     what = f"{line.step.tool_name} {targets}"
     told = _("undone: {what}", what=what) if line.reverted else _("not undone: {what}", what=what)
     details = "; ".join(map(render, line.details))

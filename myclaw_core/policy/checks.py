@@ -252,7 +252,7 @@ def _outside(case: Case, index: int, place: ResolvedPath) -> Opinion:
     if not case.items[index].effect.is_side_effect:
         text = N_("{path} is outside the folders you opened", path=shown)
         return Opinion("approve_required", text, "autonomy", index)
-    folder = display_path(str(Path(place.real).parent), case.user_home)
+    folder = display_path(place.real if place.kind == "dir" else str(Path(place.real).parent), case.user_home)
     text = N_("{path} is outside the folders you opened; add one with --root {folder}", path=shown, folder=folder)
     violation = ViolationReport(
         law="law.0",

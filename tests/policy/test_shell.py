@@ -80,6 +80,13 @@ async def test_level_read_only_allows_no_change(judge: Any) -> None:
     assert (await judge("make", "read_only", mode="write", root=".")).verdict == "deny"
 
 
+async def test_the_folder_to_open_is_the_named_one_and_not_the_one_around_it(world: Any, judge: Any) -> None:
+    (world.user_home / "repo").mkdir()
+    decision = await judge("make", mode="write", root="~/repo")
+
+    assert str(decision.reason) == "~/repo is outside the folders you opened; add one with --root ~/repo"
+
+
 @pytest.mark.parametrize("mode", ["write", "net"])
 async def test_a_folder_outside_is_denied_by_law(judge: Any, tmp_path: Any, mode) -> None:
     decision = await judge("make", "full", mode=mode, root=str(tmp_path))

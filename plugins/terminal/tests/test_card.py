@@ -52,6 +52,12 @@ def test_a_card_answers_every_question_a_person_has(build: Any) -> None:
     assert "record     fs_write in /srv/notes/*: 2 of 2 went well" in shown
 
 
+def test_a_command_that_runs_several_programs_is_shown_once(build: Any) -> None:
+    """The record has a line for each program; what is done is one command."""
+    effects = [build.effect("a | b", kind="shell_exec", scope=f"{name} @ /srv/notes") for name in "ab"]
+    assert short(build.card("Run a | b", *effects)).count("shell_exec (reversible): a | b") == 1
+
+
 def test_what_cannot_be_undone_says_so(build: Any) -> None:
     """The worst effect speaks for the action; free actions say that too."""
     shown = short(build.card("Send", build.effect(), build.effect(reversibility="irreversible"), record=()))

@@ -88,6 +88,24 @@ def test_what_was_not_done_says_why(build: Any) -> None:
     ]
 
 
+def test_a_dry_run_says_what_would_become_of_each_step(build: Any) -> None:
+    """Done, or asked with the reason; a stopped turn that was no dry run does not."""
+    allowed = build.step(state="decided", via="autonomy_full", exec_result=None)
+    asked = build.step(state="decided", exec_result=None)
+    asked = evolve(asked, decision=evolve(asked.decision, verdict="approve_required"))
+    assert said(build.trace(allowed, asked, dry_run=True))[:-1] == [
+        "would be done: fs_write /srv/notes/a.md",
+        "would be asked: fs_write /srv/notes/a.md – because",
+    ]
+    assert said(build.trace(asked, outcome="abandoned"))[0] == "not done: fs_write /srv/notes/a.md"
+
+
+def test_a_command_that_runs_several_programs_is_named_once(build: Any) -> None:
+    """Each program is an effect, the command is one."""
+    effects = [build.effect("a | b", kind="shell_exec", scope=f"{name} @ /srv/notes") for name in "ab"]
+    assert said(build.trace(build.step(*effects)))[0] == "done: fs_write a | b (undo: /undo)"
+
+
 def test_reads_are_counted_in_one_line(build: Any) -> None:
     """They change nothing."""
     read = build.step(build.effect(kind="fs_read"), tool_name="fs_read", undo_id=None)

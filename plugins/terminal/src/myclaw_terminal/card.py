@@ -155,13 +155,14 @@ def _changes(action: PlannedAction) -> bool:
 
 
 def _effect_lines(effects: tuple[Effect, ...], *, whole: bool) -> list[Line]:
-    shown = effects if whole else effects[:_EFFECTS]
+    distinct = list({(effect.kind, effect.reversibility, effect.target): effect for effect in effects}.values())
+    shown = distinct if whole else distinct[:_EFFECTS]  # a command that runs several programs is one line
     rows = []
     for effect in shown:
         target = short_target(effect.target)
         rows.append(f"{effect.kind} ({_spell(effect)}): {target if whole else cut(target, _VALUE_CHARS)}")
-    if len(shown) < len(effects):
-        rows.append(_more(len(effects) - len(shown)))
+    if len(shown) < len(distinct):
+        rows.append(_more(len(distinct) - len(shown)))
     return _labelled("to what", rows)
 
 

@@ -33,7 +33,8 @@ def closing_lines(trace: ExecutionTrace, undo: str) -> list[Line]:
         undo: How an undo is written where this is read.
     """
     refused = {approval.request_id for approval in trace.approvals if approval.verdict == "denied"}
-    lines = [_step_line(step, refused, undo) for step in trace.steps if not _only_read(step)]
+    told = [step for step in trace.steps if not _only_read(step)]
+    lines = [(trace.dry_run and _would_be(step)) or _step_line(step, refused, undo) for step in told]
     read = [step for step in trace.steps if _only_read(step)]
     if read:
         what = _named(read[0]) if len(read) == 1 else _counted([step.tool_name for step in read])
@@ -59,6 +60,15 @@ def _step_line(step: ActionStep, refused: Collection[UUID], undo: str) -> Line:
         return said(_("done by itself:"), _by_itself(step, step.decision, undo), "good")
     granted = step.approval_id is None and step.decision is not None and step.decision.grant_ids
     return said(_("done as granted:") if granted else _("done:"), f"{_named(step)} ({_undo(step, undo)})")
+
+
+def _would_be(step: ActionStep) -> Line | None:
+    """Return what becomes of a step outside of a dry run; `None` for one that was not held back by it."""
+    if step.state != "decided" or step.decision is None:
+        return None
+    if step.decision.verdict == "allow":
+        return said(_("would be done:"), _named(step))
+    return said(_("would be asked:"), f"{_named(step)} – {inert(render(step.decision.reason))}", "warn")
 
 
 def _named(step: ActionStep) -> str:
@@ -103,7 +113,7 @@ def _target(step: ActionStep) -> str:
         gone, come = (cut(short_target(by_kind[kind].target), _TARGET_CHARS) for kind in ("fs_delete", "fs_write"))
         return f"{gone} → {come}"
     target = cut(short_target(worst.target), _TARGET_CHARS)
-    more = len(step.effects) - 1
+    more = len({(effect.kind, effect.target) for effect in step.effects}) - 1  # a command can run several programs
     return n_("{target} and {n} more", "{target} and {n} more", more, target=target) if more else target
 
 
