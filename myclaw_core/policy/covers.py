@@ -19,7 +19,7 @@ from myclaw_core.files.resolve import PathRefusedError, ResolvedPath, display_pa
 from myclaw_core.messages import N_
 from myclaw_core.paths import Home
 from myclaw_core.policy.forbidden import ForbiddenPlaces
-from myclaw_core.policy.own import OwnPlaces
+from myclaw_core.policy.own import OwnPlaces, own_places
 from myclaw_core.types.text import Text
 
 __all__ = ["Coverage", "FileOp", "covers"]
@@ -70,7 +70,7 @@ def covers(rule: str, op: FileOp, path: str, *, cwd: str, user_home: str, home: 
 
     A rule is a path, or a folder with `/*` for everything below it, absolute or starting with `~/`. Not covered below a
     rule: dot names that it does not name, files with another name elsewhere, special files, other mounts, and what the
-    policy keeps for itself (forbidden places, and for writing the configuration and the neurons).
+    policy keeps for itself (forbidden places, and for writing the configuration, the neurons and the installation).
 
     Args:
         cwd: Absolute folder against which a relative path is read; a rule is never relative.
@@ -156,7 +156,7 @@ def _kept(home: Home, user_home: str) -> tuple[tuple[ForbiddenPlaces, OwnPlaces]
     root = Path(user_home)
     there = Home(root / ".local/share/myclaw", root / ".config/myclaw/config.toml")
     return tuple(
-        (ForbiddenPlaces(each, user_home), OwnPlaces(each, user_home)) for each in dict.fromkeys((home, there))
+        (ForbiddenPlaces(each, user_home), own_places(each, user_home)) for each in dict.fromkeys((home, there))
     )
 
 

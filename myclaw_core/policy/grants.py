@@ -62,12 +62,12 @@ def can_be_granted(decision: PolicyDecision) -> bool:
 
 
 def checked_class(text: str) -> str:
-    """Return a class as `--yes-to` takes it: `KIND`, `KIND:SCOPE` or a beginning that ends in `*`.
+    """Return a class as `--yes-to` takes it: `KIND`, `KIND:*` or `KIND:SCOPE`, whose scope is meant as it stands.
 
     Raises:
         UsageError: Its kind is not known.
     """
-    kind = text.partition(":")[0].rstrip("*")
+    kind = text.partition(":")[0]
     if text != "invoke" and kind not in EFFECT_KINDS:
         known = ", ".join(EFFECT_KINDS)
         raise UsageError(

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import myclaw_core
 from myclaw_core.paths import Home
 from myclaw_core.policy.covers import Coverage, FileOp, covers
 
@@ -39,6 +40,14 @@ def ask(user: Path) -> Ask:
         return covers(rule, op, path, cwd=str(user), user_home=str(user), home=Home.at(user / "myclaw"))
 
     return asked
+
+
+def test_the_installation_is_read_and_never_changed(ask: Ask) -> None:
+    """A rule for the folder that holds it covers it as little as the policy does."""
+    package = Path(myclaw_core.__path__[0]).resolve()
+    engine, rule = str(package / "policy" / "engine.py"), f"{package.parent}/*"
+    assert ask(engine, rule, "read").covered
+    assert "changes the system itself" in str(ask(engine, rule, "write").reason)
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,9 @@ async def test_a_grant_ends_with_its_turn_and_is_no_approval(open_agent, make_de
 
 def test_a_class_of_an_unknown_kind_is_refused() -> None:
     assert checked_class("fs_write:~/notes/*") == "fs_write:~/notes/*"
-    with pytest.raises(UsageError, match="no effect"):
-        checked_class("fs_wriet")
+    for wrong in ("fs_wriet", "fs_write*"):
+        with pytest.raises(UsageError, match="no effect"):
+            checked_class(wrong)
 
 
 async def test_a_dry_run_reads_judges_and_changes_nothing(open_agent, make_desk, home, clock: FakeClock) -> None:
