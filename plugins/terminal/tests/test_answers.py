@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from myclaw_terminal.answers import meanings, word
+from myclaw_terminal.answers import BASIC, REACHES, meanings, word
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 LIKELY = st.sampled_from(["y", "n", "d", "yes", "no", "No", "details", "nö", " n", "да", "ja", "na"])
@@ -45,6 +45,41 @@ def test_the_word_that_is_shown_is_an_answer_with_and_without_its_accent(typed: 
 def test_nothing_else_is_an_answer(typed: str) -> None:
     """Neither the beginning of a word nor one of another language."""
     assert meanings(typed) == frozenset()
+
+
+EVERY = (*BASIC, *REACHES, "all")
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("never", "never"),
+        ("ALL", "all"),
+        ("always", "always"),
+        ("10", "10 min"),
+        ("30 min", "30 min"),
+        ("3", "3 times"),
+    ],
+)
+def test_the_further_answers_are_typed_whole(typed: str, answer: str) -> None:
+    """Their first letters would be too little for what they do."""
+    assert meanings(typed, EVERY) == {answer}
+    assert meanings(typed) == frozenset()
+    assert meanings("n", EVERY) == {"no"}
+    assert meanings("a", EVERY) == frozenset()
+
+
+@settings(max_examples=200, deadline=None)
+@given(words=st.dictionaries(st.sampled_from(EVERY), WORDS | LIKELY))
+@example(words={"always": "no", "never": "sempre"})
+@example(words={"all": "never"})
+def test_no_translation_of_any_answer_turns_a_no_into_a_yes(
+    speak: Any, tmp_path_factory: Any, words: dict[str, str]
+) -> None:
+    """Nor a never."""
+    with speak(tmp_path_factory.getbasetemp() / "every", words):
+        for typed in ("n", "no", "never", word("no"), word("never")):
+            assert meanings(typed, EVERY) <= {"no", "never", "details"} or len(meanings(typed, EVERY)) > 1
 
 
 @settings(max_examples=200, deadline=None)
