@@ -13,7 +13,6 @@ from myclaw_core.errors import MyclawError, UsageError
 from myclaw_core.messages import N_, _, render
 
 if TYPE_CHECKING:
-    from myclaw_core.agent import Agent
     from myclaw_core.events.export import ExportReport
     from myclaw_core.events.log import EventLog
     from myclaw_core.events.store import Head
@@ -90,27 +89,25 @@ def _print(head: Head, event: Event | None, problem: MyclawError | None = None, 
 
 
 async def _show(args: argparse.Namespace) -> int:
-    from myclaw_core.agent import Agent
     from myclaw_core.events.narrative import narrate
-    from myclaw_core.paths import Home
 
-    async with Agent.open(Home.find(), recover_turns=False, on_broken=tell_broken) as agent:
-        trace_id = await _trace_id(agent, args.trace)
+    async with opened_log() as (log, _clock):
+        trace_id = await _trace_id(log, args.trace)
         if trace_id is None:
             if not args.json:
                 print(_("Nothing is recorded yet."))
             return 0
-        entries = await agent.log.events(trace_id)
-        if args.json:
-            for head, event in entries:
-                _print(head, event, as_json=True)
-        else:
-            print("\n".join(narrate(trace_id, entries)))
+        entries = await log.events(trace_id)
+    if args.json:
+        for head, event in entries:
+            _print(head, event, as_json=True)
+    else:
+        print("\n".join(narrate(trace_id, entries)))
     return 0
 
 
-async def _trace_id(agent: Agent, wanted: str) -> str | None:
-    matches = await agent.log.trace_ids(wanted.lower(), limit=2)
+async def _trace_id(log: EventLog, wanted: str) -> str | None:
+    matches = await log.trace_ids(wanted.lower(), limit=2)
     if not matches and not wanted:
         return None
     if not matches:
@@ -121,13 +118,16 @@ async def _trace_id(agent: Agent, wanted: str) -> str | None:
 
 
 async def _verify(args: argparse.Namespace) -> int:
-    from myclaw_core.agent import Agent
-    from myclaw_core.paths import Home
+    from myclaw_core.cli.trust_open import open_trust
+    from myclaw_core.events.export import AuditExport
+    from myclaw_core.events.keys import load_or_create_key
 
-    async with Agent.open(Home.find(), recover_turns=False, on_broken=tell_broken) as agent:
-        events = await agent.log.verify()
-        trust = await agent.book.verify()
-        export = await agent.export.compare()
+    async with open_trust(on_broken=tell_broken, on_behind=lambda _error: None) as opened:  # the check below says why
+        home, log = opened.home, opened.log
+        events = await log.verify()
+        trust = await opened.book.verify()
+        key = load_or_create_key(home.keys / "events.key")
+        export = await AuditExport(log, home.audit, key, opened.clock).compare()
     print(json.dumps(_json(events, trust, export), ensure_ascii=False) if args.json else _report(events, trust, export))
     return 0 if events.ok and trust.ok and export.ok else 1
 

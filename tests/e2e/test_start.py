@@ -163,7 +163,7 @@ def test_plugins_are_listed_with_state_and_hint(console) -> None:
         "distribution": "myclaw-sqlite",
         "version": "0.1.0",
         "state": "on",
-        "hooks": ["myclaw_store"],
+        "hooks": ["myclaw_nightly", "myclaw_store"],
         "error": "",
         "hint": "",
     }
