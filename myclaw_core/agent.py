@@ -196,6 +196,7 @@ class Agent:
             StoreError: The log cannot be written.
         """
         await self.record_check.ready()
+        await self._follow()  # another process may have taken trust away
         await self.usual_costs.refresh()
         try:
             await turn.run()

@@ -84,6 +84,23 @@ async def test_what_is_taken_away_asks_again_until_it_is_given_back(
     assert [(order.change, order.sender) for order in orders] == [("revoke", "test:me"), ("restore", "test:me")]
 
 
+async def test_what_another_process_takes_away_is_asked_about_in_the_next_turn(
+    open_agent: Any, make_desk: Any, clock: FakeClock
+) -> None:
+    """The conversation was going on all the while."""
+    channel = RecordingChannel(clock, lambda _card: True)
+    async with open_agent([]) as opened, open_agent([]) as other:
+        desk = make_desk(with_writer(opened), channel)
+        await earn(desk, clock)
+        asked = len(channel.cards)
+        await other.follower.catch_up()
+
+        await make_desk(other).handle("/revoke-trust fs_write")
+        await earn(desk, clock, 1)
+
+    assert len(channel.cards) == asked + 1
+
+
 async def test_what_was_not_taken_away_cannot_be_given_back(open_agent: Any, make_desk: Any, clock: FakeClock) -> None:
     channel = RecordingChannel(clock, lambda _card: True)
     async with open_agent([]) as opened:
