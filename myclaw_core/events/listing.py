@@ -31,6 +31,7 @@ class TraceLine:
             is not the one that was written; empty where that was erased.
         steps: Tool calls; `None` where that is not known.
         text: First words of the message; empty where it was erased.
+        ingested: Whether it was taken in from a file.
     """
 
     trace: str
@@ -39,6 +40,7 @@ class TraceLine:
     outcome: str = ""
     steps: int | None = None
     text: str = ""
+    ingested: bool = False
 
     def json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -63,7 +65,8 @@ def trace_table(lines: list[TraceLine]) -> str:
 def _cells(line: TraceLine) -> tuple[str, ...]:
     steps = "" if line.steps is None else str(line.steps)
     when = line.at[:16].replace("T", " ")
-    cells = (line.trace, when, line.sender, word(line.outcome), steps, line.text or _("(erased)"))
+    missing = _("(taken in from a file)") if line.ingested else _("(erased)")
+    cells = (line.trace, when, line.sender, word(line.outcome), steps, line.text or missing)
     return tuple(map(visible, cells))
 
 
@@ -82,6 +85,9 @@ async def _line(log: EventLog, trace_id: str) -> TraceLine:
         elif isinstance(event, TraceClosed):
             trace = event.trace
             found |= {"sender": trace.sender, "outcome": trace.outcome or "", "steps": len(trace.steps)}
+            if event.ingested:
+                asked = next((message.text for message in trace.messages if message.role == "user"), "")
+                found |= {"at": _text(trace.started_at), "text": _words(asked), "ingested": True}
     return TraceLine(**{"trace": trace_id, "at": at, "outcome": "" if closed else "open"} | found)
 
 

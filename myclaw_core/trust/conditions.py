@@ -13,6 +13,7 @@ from myclaw_core.trust.promotion import (
     CLEAN_FLOOR,
     FLOORS_FROM,
     KNOWN_DAYS,
+    MIN_DAYS,
     SUCCESS_FLOOR,
     Promotion,
     TrustRecord,
@@ -120,15 +121,17 @@ def ordinary_effect(subject: TrustSubject) -> Effect | None:
 def _level(name: str, view: SubjectView, where: Text, threshold: TrustThreshold) -> Condition:
     state = view.state
     found = N_(
-        "score {score:.2f} of {min_score:.2f}; {n} of {min_n} samples, worth {worth:.1f} today; days: {days}",
+        "score {score:.2f} (at least {min_score:.2f}), samples {n} (at least {min_n}), worth {worth:.1f} today (likewise), "
+        "days {days} (at least {min_days})",
         score=view.score,
         min_score=threshold.min_score,
         n=state.earned,
         min_n=threshold.min_samples,
         worth=view.effective_count,
         days=state.days,
+        min_days=MIN_DAYS,
     )
-    about = N_("score and samples on two days or more, {where}", where=where)
+    about = N_("score, samples and days, {where}", where=where)
     return Condition(name=name, about=about, found=found, holds=lacking(view, threshold) is None)
 
 
@@ -142,14 +145,14 @@ def _conditions(
     yield Condition(
         name="known",
         about=N_("you approved exactly this in the last {days} days", days=KNOWN_DAYS),
-        found=N_("{n} of {min} times since it last went wrong", n=grants, min=needed),
+        found=N_("times since it last went wrong: {n} (at least {min})", n=grants, min=needed),
         holds=grants >= needed,
     )
     wrong = sum((parent or own).state.recent)
     yield Condition(
         name="recent",
         about=N_("of the last 3 times anywhere none was denied, undone or broke a law"),
-        found=N_("{n} did", n=wrong),
+        found=N_("{n} of them", n=wrong),
         holds=not wrong,
     )
     yield _orders(own, parent, threshold)
@@ -181,7 +184,7 @@ def _floor(name: str, about: Text, least: float, own: SubjectView, parent: Subje
     counted = [view for view in (own, parent) if view is not None and view.state.n_samples >= FLOORS_FROM]
     lowest = min((getattr(view.state, name).mean for view in counted), default=None)
     few = N_("fewer than {n} samples, so it holds", n=FLOORS_FROM)
-    found = few if lowest is None else N_("{value:.2f}, at least {min:.2f}", value=lowest, min=least)
+    found = few if lowest is None else N_("{value:.2f} (at least {min:.2f})", value=lowest, min=least)
     return Condition(name=name, about=about, found=found, holds=lowest is None or lowest >= least)
 
 

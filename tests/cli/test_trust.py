@@ -113,7 +113,7 @@ def test_show_says_what_holds_and_what_does_not(run: Any, worked: Path) -> None:
 
     out = run("trust", "show", *PHOTOS).out
     assert "the next one runs by itself" in out  # the parent has what it needs, and the place was approved
-    assert any(line.split()[0] == "no" and line.endswith("days: 2") for line in out.splitlines() if line.strip())
+    assert any(line.split()[0] == "no" and "days 2 (at least 2)" in line for line in out.splitlines() if line.strip())
 
 
 def test_show_as_json_names_each_condition(run: Any, worked: Path) -> None:
@@ -326,6 +326,7 @@ def test_a_file_that_cannot_be_read_is_a_usage_error(run: Any, worked: Path, tmp
 def test_what_was_taken_in_stands_in_the_record_as_that(run: Any, worked: Path) -> None:
     trace = str(UUID(int=1))
     assert "taken in from a file" in run("audit", "show", trace).out
+    assert run("audit", "list", "-n", "1").out.rstrip().endswith("(taken in from a file)")
     assert run("undo").code == 2  # nothing was changed here
     assert run("audit", "verify").code == 0
 

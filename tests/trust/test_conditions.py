@@ -96,8 +96,8 @@ def test_three_good_days_are_enough_for_a_file_in_the_workspace(make: SimpleName
     assert outlook_report(found).startswith("the next one runs by itself: went well 3 times")
     assert outlook_json(found)["runs_by_itself"] is True
     assert [str(one.found) for one in found.either] == [
-        "score 0.88 of 0.60; 3 of 3 samples, worth 3.3 today; days: 3",
-        "score 0.88 of 0.60; 3 of 3 samples, worth 3.3 today; days: 3",
+        "score 0.88 (at least 0.60), samples 3 (at least 3), worth 3.3 today (likewise), days 3 (at least 2)",
+        "score 0.88 (at least 0.60), samples 3 (at least 3), worth 3.3 today (likewise), days 3 (at least 2)",
     ]
 
 
@@ -140,7 +140,7 @@ def test_a_command_is_judged_as_one_that_a_snapshot_takes_back(make: SimpleNames
 
     assert best_of(SHELL) == "reversible_with_cost"
     assert (found.threshold.min_samples, found.promotion.risk) == (15, "high")
-    assert "1 of 2 times since it last went wrong" in map(str, (one.found for one in found.conditions))
+    assert "times since it last went wrong: 1 (at least 2)" in map(str, (one.found for one in found.conditions))
 
 
 def test_what_cannot_be_undone_is_asked_each_time(make: SimpleNamespace) -> None:
