@@ -121,8 +121,8 @@ def ordinary_effect(subject: TrustSubject) -> Effect | None:
 def _level(name: str, view: SubjectView, where: Text, threshold: TrustThreshold) -> Condition:
     state = view.state
     found = N_(
-        "score {score:.2f} (at least {min_score:.2f}), samples {n} (at least {min_n}), worth {worth:.1f} today (likewise), "
-        "days {days} (at least {min_days})",
+        "score {score:.2f} (at least {min_score:.2f}), samples {n} (at least {min_n}), "
+        "worth {worth:.1f} today (likewise), days {days} (at least {min_days})",
         score=view.score,
         min_score=threshold.min_score,
         n=state.earned,
