@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from myclaw_core.approval.types import Reply
 from myclaw_core.budget.report import WEEK_DAYS, budget_text
 from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
@@ -127,6 +128,10 @@ class SessionDesk:
             if runner.trace.closed_at is not None:
                 self._channel.end_turn(runner.trace)
         return runner.trace
+
+    async def submit(self, reply: Reply) -> Text | None:
+        """Take an answer to a question, whenever it comes; return why it does not count, or `None`."""
+        return await self._agent.services.gateway.submit(reply)
 
     def _remember(self, trace: ExecutionTrace) -> None:
         """Keep what `/status`, `/why` and `/undo` tell of, also of a turn that was stopped."""

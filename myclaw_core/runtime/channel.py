@@ -48,6 +48,10 @@ class Desk(Protocol):
         """
         ...
 
+    async def submit(self, reply: Reply) -> Text | None:
+        """Hand in an answer whenever it comes, also one to a question of an earlier run; like `Submit`."""
+        ...
+
 
 class Channel(Protocol):
     """A way to talk with the person."""

@@ -253,3 +253,20 @@ async def test_a_never_that_comes_while_an_action_waits_for_its_intent_stops_it(
 
     assert "you said never" in str(trace.steps[0].error.message)
     assert not (home.workspace / "n/a.md").exists()
+
+
+async def test_a_press_after_a_restart_does_nothing_and_says_so(open_agent, make_desk, home, clock: FakeClock) -> None:
+    """A messenger may still show the buttons."""
+    shown: list[ApprovalCard] = []
+
+    class Gone(RecordingChannel):
+        async def ask(self, cards, submit) -> None:
+            shown.extend(cards)
+
+    async with open_agent([write("a.md"), says("No.")]) as agent:
+        await make_desk(agent, Gone(clock)).handle("Write")
+    async with open_agent([]) as agent:
+        refusal = await make_desk(agent).submit(answering("once")(shown[0]))
+
+    assert "it has expired; send your message again" in str(refusal)
+    assert not (home.workspace / "a.md").exists()
