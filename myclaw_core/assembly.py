@@ -42,6 +42,7 @@ from myclaw_core.sandbox.enclosure import Enclosure, mounts_beneath
 from myclaw_core.sandbox.sandbox import NoSandbox, Sandbox
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.costs import UsualCosts
+from myclaw_core.trust.outlook import outlook
 from myclaw_core.trust.report import record_line
 from myclaw_core.trust.signals import extract
 from myclaw_core.trust.thresholds import Thresholds
@@ -122,6 +123,7 @@ class Assembly:
             network=lambda effects: PinnedNetwork(effects=effects, forbidden=places.address, lookup=self.lookup),
             signals=self._signals,
             record_of=lambda subject: self._record_line(book, subject),
+            outlook=lambda action: outlook(action, book, self._thresholds, self.clock),
             plugins=self.dispatcher.plugins.active,
             failover=model_choices(self.config.agent.failover, providers),
         )

@@ -26,6 +26,7 @@ from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.types import ActionStep, Turn
 from myclaw_core.types.action import PURE_CLASS, ApprovalRequestDraft
 from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject
 
 __all__ = ["JOIN_S", "Gateway", "Question"]
 
@@ -43,6 +44,7 @@ class Question:
         record: How the actor has done so far.
         grantable: Whether a grant could answer such questions (`policy.grants.can_be_granted`).
         tutor: Whether it must be checked in any case.
+        completes: Subjects that would be done by themselves from the next time on, if this is granted.
     """
 
     draft: ApprovalRequestDraft
@@ -51,6 +53,7 @@ class Question:
     record: tuple[Text | str, ...] = ()
     grantable: bool = False
     tutor: bool = False
+    completes: tuple[TrustSubject, ...] = ()
 
 
 @frozen
@@ -227,6 +230,7 @@ class Gateway:
             tutor=tutor,
             batchable=grantable and is_similar(question.draft.action.effects),
             standing=grantable,
+            completes=question.completes,
         )
 
     async def _answers(self, asked: Sequence[Asked], sender: str, channel: Channel) -> ApprovalNote:

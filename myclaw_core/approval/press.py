@@ -14,6 +14,7 @@ from myclaw_core.approval.tutor import count_answers, names_of
 from myclaw_core.approval.types import Approval, ApprovalRequest, Grant, Reply
 from myclaw_core.clock import Clock
 from myclaw_core.events.log import LogTransaction
+from myclaw_core.events.types import TrustChanged
 from myclaw_core.messages import N_
 from myclaw_core.policy.never import NeverList, NeverRecord
 from myclaw_core.types.text import Text
@@ -69,6 +70,8 @@ class Press:
             await self._give(tx, grant, asked.request, covered=len(booked) - 1)
         if reply.reach == "never":
             await self._forbid(tx, asked.request, reply)
+        if reply.reach == "keep_asking":
+            await self._keep_asking(tx, asked.request)
         granted = 1 + len(set(booked) & set(reply.also)) if reply.granted else 0
         await count_answers(tx, asked.request.sender, granted=granted, checked=asked.request.tutor)
         return booked
@@ -94,6 +97,12 @@ class Press:
     async def _give(self, tx: LogTransaction, grant: Grant, request: ApprovalRequest, covered: int) -> None:
         left = None if grant.left is None else grant.left - covered
         await self.grants.give(tx, evolve(grant, used=covered, left=left), request.draft.action.trace_id)
+
+    async def _keep_asking(self, tx: LogTransaction, request: ApprovalRequest) -> None:
+        """Order that trust ends no question about what this yes completes; the trust book follows the log."""
+        order = self.clock.new_id()
+        subjects = request.completes
+        await tx.append(TrustChanged(trace_id=order, sender=request.sender, change="hold", subjects=subjects))
 
     async def _forbid(self, tx: LogTransaction, request: ApprovalRequest, reply: Reply) -> None:
         """Put the class on the never-list and take back every yes to it that was not used yet."""
@@ -130,6 +139,8 @@ def _unfitting(request: ApprovalRequest, reply: Reply) -> Text | None:
         return None if fits else N_("that is no answer to this question")
     if reply.reach == "never" or (reply.also and reply.reach != "once"):
         return N_("that is no answer to this question")
+    if reply.reach == "keep_asking" and not request.completes:
+        return N_("no question ends with this answer")
     if request.tutor:
         if reply.reach != "once" or reply.also:
             return N_("this one has to be checked, so it is granted alone")
@@ -137,7 +148,7 @@ def _unfitting(request: ApprovalRequest, reply: Reply) -> Text | None:
             return N_("this one has to be checked: give the name of what it would touch")
     if reply.reach == "always" and not request.standing:
         return N_("this is asked each time")
-    if (reply.also or reply.reach not in ("once", "always")) and not request.batchable:
+    if (reply.also or reply.reach not in ("once", "always", "keep_asking")) and not request.batchable:
         return N_("this one is answered alone")
     return None
 

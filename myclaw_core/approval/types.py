@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from myclaw_core.types.action import ApprovalRequestDraft
 from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustSubject
 
 __all__ = [
     "Approval",
@@ -26,9 +27,9 @@ __all__ = [
 
 ApprovalNote = Literal["", "unattended", "no answer", "timeout", "turn ended", "restart"]
 ApprovalState = Literal["pending", "granted", "consumed", "denied", "expired", "revoked"]
-Reach = Literal["once", "10_min", "30_min", "3_times", "always", "never"]
+Reach = Literal["once", "10_min", "30_min", "3_times", "always", "keep_asking", "never"]
 """How far an answer goes: this once; similar ones for a time or a number of times, this one included; exactly this from
-now on; or, with a no, never again."""
+now on; this once, and trust ends no question of the kind; or, with a no, never again."""
 GrantEnding = Literal["over", "used up", "revoked", "paused"]
 
 
@@ -41,6 +42,7 @@ class ApprovalRequest:
         tutor: Whether it must be granted by typing the target's name.
         batchable: Whether it may be answered together with others, and similar actions be granted with it.
         standing: Whether exactly this may be granted for good.
+        completes: Subjects that would be done by themselves from the next time on, if this is granted.
     """
 
     id: UUID
@@ -53,6 +55,7 @@ class ApprovalRequest:
     tutor: bool = False
     batchable: bool = False
     standing: bool = False
+    completes: tuple[TrustSubject, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 

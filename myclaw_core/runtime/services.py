@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from attrs import frozen
 
@@ -28,7 +28,9 @@ from myclaw_core.runtime.shells import Shells
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace, PluginVersion
 from myclaw_core.runtime.validation import ArgumentValidator
+from myclaw_core.trust.backtest import BackTest
 from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.trust import TrustSubject
 from myclaw_core.undo.journal import UndoJournal
@@ -51,6 +53,7 @@ class Services:
         network: Makes the network access of one call from its judged effects.
         signals: What a finished trace says about its subjects.
         record_of: How a subject has done so far, as one line for people.
+        outlook: Back-tests of what would be done by itself from the next time on, if an action is granted.
         plugins: Active plugins with versions.
     """
 
@@ -73,6 +76,7 @@ class Services:
     network: Callable[[tuple[Effect, ...]], PinnedNetwork]
     signals: Callable[[ExecutionTrace], Sequence[TraceSignals]]
     record_of: Callable[[TrustSubject], str]
+    outlook: Callable[[PlannedAction], Awaitable[Sequence[BackTest]]]
     plugins: Sequence[PluginVersion]
     shells: Shells
     failover: tuple[ModelChoice, ...] = ()

@@ -151,13 +151,16 @@ class StepRunner:
         if decision is None or decision.draft is None:  # pragma: no cover - `_asks` has checked it
             raise AssertionError("a question needs a draft")
         subjects = dict.fromkeys((item.step.actor, effect.effect_class) for effect in decision.effects)
+        ahead = await self._services.outlook(decision.action)
+        told: list[Text | str] = [*map(self._services.record_of, subjects), *(each.text for each in ahead)]
         return Question(
             draft=decision.draft,
             step_index=item.step.index,
             diff=item.planned.diff if item.planned else "",
-            record=(*map(self._services.record_of, subjects), *await self._cost_of_level(item.planned)),
+            record=(*told, *await self._cost_of_level(item.planned)),
             grantable=can_be_granted(decision),
             tutor=decision.tutor,
+            completes=tuple(each.subject for each in ahead),
         )
 
     async def _cost_of_level(self, planned: Planned | None) -> Sequence[Text]:

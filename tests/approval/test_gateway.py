@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from spoken import untranslatable
 
 from myclaw_core.approval.types import Approval, ApprovalCard, Reply
+from myclaw_core.codec import event_tag
 from myclaw_core.errors import StoreError
-from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked
+from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, TrustChanged
 from myclaw_core.runtime.types import Turn
 from myclaw_core.testing import FakeClock, RecordingChannel
 
@@ -138,3 +140,29 @@ async def test_requests_are_stored_without_secrets(tmp_path: Path, clock: FakeCl
 
 def bytes_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+async def test_a_yes_may_say_keep_asking_where_it_would_end_the_questions(
+    tmp_path: Path, clock: FakeClock, turn: Turn, kit: Any
+) -> None:
+    """The order is recorded with the answer; elsewhere it is no answer."""
+    subject = ("fs_write", "fs_write:~/notes/*")
+    refused = []
+
+    class Keeping(RecordingChannel):
+        async def ask(self, cards, submit) -> None:
+            (card,) = cards
+            clock.advance(minutes=1)
+            reply = Reply(request_id=card.request.id, granted=True, by=turn.sender, reach="keep_asking")
+            refused.append(await submit(reply))
+
+    async with kit.opened(tmp_path / "events.db", clock) as desk:
+        plain = kit.asking(kit.planned(turn))
+        (first,) = await desk.gateway.ask([plain], turn, Keeping(clock))
+        (second,) = await desk.gateway.ask([evolve(plain, completes=(subject,))], turn, Keeping(clock))
+        heads = await desk.log.heads(0)
+        ordered = [await desk.log.event(head) for head in heads if head.type == event_tag(TrustChanged)]
+
+    assert [str(one) for one in refused] == ["no question ends with this answer", "None"]
+    assert (first.verdict, second.verdict) == ("expired", "granted")
+    assert [(event.change, event.subjects) for event in ordered] == [("hold", (subject,))]

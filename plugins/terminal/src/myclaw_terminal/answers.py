@@ -11,7 +11,7 @@ from myclaw_core.messages import _
 
 __all__ = ["BASIC", "REACHES", "Answer", "meanings", "word"]
 
-Answer = Literal["yes", "no", "details", "never", "always", "all", "10 min", "30 min", "3 times"]
+Answer = Literal["yes", "no", "details", "never", "always", "keep asking", "all", "10 min", "30 min", "3 times"]
 
 BASIC: tuple[Answer, ...] = ("yes", "no", "details")
 """The answers to every card; their first letters are enough."""
@@ -19,13 +19,14 @@ BASIC: tuple[Answer, ...] = ("yes", "no", "details")
 REACHES: Mapping[Answer, Reach] = {
     "never": "never",
     "always": "always",
+    "keep asking": "keep_asking",
     "10 min": "10_min",
     "30 min": "30_min",
     "3 times": "3_times",
 }
 """The answers that hold for later questions, too."""
 
-_SHORT: Mapping[Answer, str] = {"10 min": "10", "30 min": "30", "3 times": "3"}
+_SHORT: Mapping[Answer, str] = {"10 min": "10", "30 min": "30", "3 times": "3", "keep asking": "keep"}
 
 
 def word(answer: Answer) -> str:
@@ -36,6 +37,7 @@ def word(answer: Answer) -> str:
         "details": _("details"),
         "never": _("never"),
         "always": _("always"),
+        "keep asking": _("keep asking"),
         "all": _("all"),
         "10 min": _("10 min"),
         "30 min": _("30 min"),

@@ -38,8 +38,9 @@ class Offer:
         """Return the answers beyond yes, no and details."""
         request = self.card.request
         always: tuple[Answer, ...] = ("always",) if request.standing else ()
+        asking: tuple[Answer, ...] = ("keep asking",) if request.completes else ()
         together: tuple[Answer, ...] = ("all",) if request.batchable and self.others else ()
-        return ("never", *always, *together, *(_SIMILAR if request.batchable else ()))
+        return ("never", *always, *asking, *together, *(_SIMILAR if request.batchable else ()))
 
     def rows(self) -> list[str]:
         """Return the further answers as the card shows them, in short."""
@@ -55,6 +56,9 @@ class Offer:
         means = {
             "never": _("no, and never again: {what}", what=self._denied()),
             "always": _("yes, and exactly this is not asked again in this folder; /status lists it, /revoke ends it"),
+            "keep asking": _(
+                "yes this once, and you are asked each time, however well it goes: {what}", what=self._completed()
+            ),
             "all": n_("yes to this and {n} other that is shown", "yes to this and {n} others that are shown", count),
             "10 min": _("yes, and similar ones run without a question for 10 minutes: {what}", what=self._what()),
             "30 min": _("the same for 30 minutes"),
@@ -68,6 +72,9 @@ class Offer:
 
     def _denied(self) -> str:
         return self._doing([self.card.request.draft.effect_class])
+
+    def _completed(self) -> str:
+        return self._doing([effect_class for _actor, effect_class in self.card.request.completes])
 
     def _doing(self, classes: Sequence[str]) -> str:
         actor = self.card.request.draft.action.actor
