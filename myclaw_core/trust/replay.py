@@ -85,7 +85,9 @@ def fold(state: SubjectState, happenings: Iterable[Happening], estimator: Estima
 
 
 def _after(state: SubjectState, item: Happening, estimator: Estimator) -> SubjectState:
-    if isinstance(item, Sample):
+    if isinstance(item, Sample) and item.subject != state.subject and not item.signals.wider:
+        pass
+    elif isinstance(item, Sample):
         state = estimator.update(handed_to(state, item.by, item.at, estimator), item.signals, item.at)
     elif item.subject != state.subject:  # what is ordered about a child says nothing of its parent
         pass

@@ -95,6 +95,7 @@ def _sample_content(sample: Sample) -> dict[str, Any]:
         "extra": dict(signals.extra),
         "asked": signals.asked,
         "ran": signals.ran,
+        **({} if signals.wider else {"wider": False}),
         "earned_by": dict(sample.earned_by),
     }
 
@@ -111,6 +112,7 @@ def _sample(row: TrustRow, subject: TrustSubject, content: Mapping[str, Any]) ->
         extra={str(name): float(value) for name, value in content["extra"].items()},
         asked=content["asked"] is True,
         ran=content["ran"] is True,
+        wider=content.get("wider", True) is True,
     )
     return Sample(at=parse_stamp(row.ts), trace_id=row.trace_id, signals=signals, earned_by=dict(content["earned_by"]))
 

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from myclaw_core.messages import N_
 from myclaw_core.runtime.types import CANCELLED, ActionStep, ExecutionTrace
-from myclaw_core.trust.subject import RUNTIME_ACTOR
+from myclaw_core.trust.subject import RUNTIME_ACTOR, parent_of
 from myclaw_core.trust.types import SignalContext, TraceSignals
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
@@ -51,8 +51,11 @@ def extract(
         if said is None:
             continue
         overall = _worst(overall, evolve(said, subject=runtime, ran=True))
+        parents = set[TrustSubject | None]()
         for subject in subjects_of(step):
-            entry = evolve(said, subject=subject)
+            parent = parent_of(subject)
+            entry = evolve(said, subject=subject, wider=parent not in parents)
+            parents.add(parent)
             merged[subject] = _worst(merged[subject], entry) if subject in merged else entry
     return *merged.values(), evolve(overall, tool_success=float(trace.outcome == "success" and not trace.unverified))
 
@@ -147,6 +150,7 @@ def _worst(left: TraceSignals, right: TraceSignals) -> TraceSignals:
         extra={name: min(entry.extra[name] for entry in ran if name in entry.extra) for name in sorted(names)},
         asked=bool(answers),
         ran=left.ran or right.ran,
+        wider=left.wider or right.wider,
     )
 
 

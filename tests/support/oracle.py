@@ -480,8 +480,11 @@ class Oracle:
         self.newest = max(self.newest, at)
         clean = min((_clean(step.law) for step in steps), default=1.0)
         by_subject: dict[tuple[str, str], list[tuple[Step, Effect]]] = defaultdict(list)
+        wider = set[tuple[str, str]]()  # of the effects of one step and kind only the first counts for the parent
         for step in steps:
             if step.ran or step.approval is False:
+                firsts = {parent_of(effect.effect_class): effect for effect in reversed(step.effects)}
+                wider |= {(step.call.tool, effect.effect_class) for effect in firsts.values()}
                 for effect in step.effects:
                     by_subject[step.call.tool, effect.effect_class].append((step, effect))
         for (actor, effect_class), pairs in by_subject.items():
@@ -495,7 +498,7 @@ class Oracle:
                 approval=all(answers) if answers else None,
             )
             self.subjects[actor, effect_class].samples.append(sample)
-            if effect_class != "invoke":
+            if effect_class != "invoke" and (actor, effect_class) in wider:
                 self.subjects[actor, parent_of(effect_class)].samples.append(sample)
 
     def undone(self, steps: Sequence[Step], closed_at: datetime, trace: int, at: datetime, undo: int) -> None:

@@ -228,3 +228,12 @@ def test_a_trace_without_steps_says_only_how_it_ended(trace: ExecutionTrace) -> 
             undo_flag=0.0,
         )
     }
+
+
+def test_of_the_effects_of_one_step_and_kind_only_the_first_counts_for_the_parent(trace: ExecutionTrace) -> None:
+    """A command of five programs is not five times done; a later step of its own counts again."""
+    trace.steps = [step(0, NOTES, PHOTOS)]
+    assert [entry.wider for entry in said(trace, GOOD).values()][:2] == [True, False]
+
+    trace.steps = [step(0, NOTES, PHOTOS), step(1, PHOTOS)]
+    assert [entry.wider for entry in said(trace, GOOD, GOOD).values()][:2] == [True, True]
