@@ -20,17 +20,19 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_BYTES", "REDIRECTION", "SimpleCommand", "simple_commands"]
 
-MAX_BYTES = 65_536
-"""A longer command is opaque, unread."""
+MAX_BYTES = 8192
+"""A longer command is opaque, unread: the grammar can take ten seconds for 64 KB of hostile text, a part of one for this."""
 
 REDIRECTION = ">"
 """Stands for the program of a redirection that writes a file: trust in `cat` does not cover what is written over."""
 
 _MAX_HEREDOCS = 32  # the grammar takes seconds for thousands of them
+_MAX_BARS = 512  # and a second for 4000 in a pipeline that does not end
 _MAX_COMMANDS = 64
 
 _PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*")
+_FAMILY = re.compile(r"[a-z]+")  # `vim` of `vim.tiny`, `bash` of `bash-static`
 _LITERAL = re.compile(r"[A-Za-z0-9_./:=+,@%^-]+")
 _RUNNING_OPTION = re.compile(r"--?[a-z-]*(?:exec|execdir|ok|okdir|command|program|filter|rsh|action|shell)(?:=.*)?")
 _PLAIN_EXPANSION = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
@@ -43,17 +45,18 @@ _RUNNING_PROGRAMS = """
 . aarch64 alias apptainer ash at awk bash batch bind bpftrace builtin bun bunx busybox bwrap capsh catchsegv choom
 chpst chronic chroot chrt cmake command compgen complete coproc cpulimit crontab csh daemonize dash dbus-launch
 dbus-run-session dc deno direnv distrobox doas docker dotnet dpkg-architecture dtach dumb-init eatmydata ed editor
-emacs enable entr env envdir eval ex exec expect fakechroot fakeroot fakeroot-sysv fakeroot-tcp faketime fc
-file-rename firejail fish flatpak flock gawk gdb getopts ghci gio git-shell gnuplot gosu guile guix hash history
-hyperfine i386 ifne ionice ipython irb java jexec jjs jobs julia ksh lckdo ld.so less let linux32 linux64 ltrace lua
-luajit m4 man mapfile mariadb mawk mispipe mksh more mysql nawk nc ncat newgrp nice nix nix-shell node nodemon nohup
-npx nsenter nu numactl nvim octave osascript parallel pdksh pee perf perl php pipx pkexec pnpx podman prename
-prlimit proot proxychains proxychains4 psql pwsh python r rbash read readarray rename rlwrap rscript ruby run-one
-run-parts runcon runuser rview rvim sage schroot scp screen script
-sed sem set setarch setpriv setsid setuidgid sftp sg sh shopt snap socat softlimit source sqlite3 ssh ssh-agent
-start start-stop-daemon stdbuf strace su su-exec sudo sudoedit systemd-inhibit systemd-nspawn systemd-run taskset
-tclsh tcsh test time timeout tini tmux torsocks toybox trap trickle tsocks uname26 unbuffer unset unshare uvx
-valgrind vi view viewer vim vimdiff wait watch watchexec wish x86_64 xargs xvfb-run yash zsh
+elixir emacs enable entr env envdir erl eval ex exec expect fakechroot fakeroot fakeroot-sysv fakeroot-tcp faketime fc
+file-rename firejail fish flatpak flock gawk gdb getopts ghc ghci gio git-shell gjs gnuplot gosu groovy guile guix
+hash history hyperfine i386 iex ifne ionice ipython irb java jexec jjs jobs julia ksh lckdo ld.so ldd less let lftp
+linux32 linux64 ltrace lua luajit m4 mail mailx man mapfile mariadb mawk mispipe mksh mongosh more mutt mysql nawk nc
+ncat newgrp nice nix nix-shell node nodejs nodemon nohup npx nsenter nu numactl nvim ocaml octave osascript parallel
+pdksh pee perf perl php pipx pkexec pnpx podman prename prlimit proot proxychains proxychains4 psql pwsh python r
+rbash read readarray rename rlwrap rscript ruby run-one run-parts runcon runghc runhaskell runuser rview rvim sage
+sbcl scala schroot scp screen script sed sem set setarch setpriv setsid setuidgid sftp sg sh shopt snap socat
+softlimit source sqlite3 ssh ssh-agent start start-stop-daemon stdbuf strace su su-exec sudo sudoedit swipl
+systemd-inhibit systemd-nspawn systemd-run taskset tclsh tcsh test time timeout tini tmux torsocks toybox trap trickle
+tsocks uname26 unbuffer unset unshare uvx valgrind vi view viewer vim vimdiff wait watch watchexec wish
+x-terminal-emulator x86_64 xargs xterm xvfb-run yash zsh
 """
 
 
@@ -154,18 +157,30 @@ def simple_commands(text: str) -> tuple[SimpleCommand, ...] | None:
         text: The command as for `bash -c`.
     """
     source = text.encode("utf-8", "replace")
-    if len(source) > MAX_BYTES or source.count(b"<<") > _MAX_HEREDOCS or _holds_odd_blanks(text):
+    if len(source) > MAX_BYTES or source.count(b"<<") > _MAX_HEREDOCS or source.count(b"|") > _MAX_BARS:
+        return None
+    if _holds_odd_blanks(text):
         return None
     if _NAMED_DESCRIPTOR.search(source):
         return None
-    root = _parser().parse(source).root_node
-    if root.has_error or _escapes(root, source) or not are_read_alike(root, source):
+    root = _parsed(source)
+    if root is None or root.has_error or _escapes(root, source) or not are_read_alike(root, source):
         return None
     try:
         found = tuple(dict.fromkeys(_walk(root)))
     except _OpaqueError:
         return None
     return found if 0 < len(found) <= _MAX_COMMANDS else None
+
+
+def _parsed(source: bytes) -> Node | None:
+    """Return the tree, or `None` as soon as there is an error in it: to mend errors is what takes the grammar long."""
+    parser = _parser()
+    try:
+        return parser.parse(lambda offset, _: source[offset:], progress_callback=lambda _, failed: failed).root_node
+    except ValueError:
+        parser.reset()
+        return None
 
 
 @cache
@@ -240,9 +255,9 @@ def _command(node: Node) -> SimpleCommand:
         raise _OpaqueError  # one word for bash: ``l`echo s` `` runs `ls`
     program = _text(name)
     known = program.lower()
-    if not _PROGRAM.fullmatch(program) or known in _RUNS_OTHERS or _INTERPRETER.fullmatch(known):
+    if not _PROGRAM.fullmatch(program) or _runs_others(known):
         raise _OpaqueError
-    if any(_RUNNING_OPTION.fullmatch(_text(argument)) for argument in arguments):
+    if any(_RUNNING_OPTION.fullmatch(_unquoted(argument)) for argument in arguments):
         raise _OpaqueError
     options = _RUNNING_OPTIONS.get(known, ())
     if options or known in _SUBCOMMANDS:
@@ -251,6 +266,18 @@ def _command(node: Node) -> SimpleCommand:
             raise _OpaqueError
         return SimpleCommand(program=program, subcommand=_subcommand(known, words))
     return SimpleCommand(program=program)
+
+
+def _runs_others(program: str) -> bool:
+    """Return whether a program, or the one of which its name says that it is a variant, runs what it is given."""
+    family = _FAMILY.match(program)
+    named = {program, family[0]} if family else {program}
+    return not named.isdisjoint(_RUNS_OTHERS) or _INTERPRETER.match(program) is not None
+
+
+def _unquoted(argument: Node) -> str:
+    """Return a word as a program sees it; quotes hide no option."""
+    return _text(argument).replace('"', "").replace("'", "")
 
 
 def _may_mean(word: str, option: str) -> bool:

@@ -133,7 +133,8 @@ def test_what_is_not_plainly_understood_is_opaque(text: str) -> None:
         "x86_64 x", "i386 x", "sg a x", "start-stop-daemon x", "fakeroot x", "dbus-run-session x", "uv run x",
         "uvx x", "npx x", "npm exec x", "pnpm dlx x", "poetry run x", "gosu a x", "torsocks x", "enable -f x y",
         "fakeroot-tcp x", "mapfile -C x y",
-        "compgen -C x", "nohup x", "timeout 1 x", "busybox sh", "SUDO x", "hash -p x ls", "set -- x", "shopt -s x",
+        "compgen -C x", "nohup x", "nodejs -e x", "vim.tiny x",
+        "bash-static x", "busybox-static x", "ipython3 -c x", "mawk.real x", "watch.procps x", "xterm -e x", "timeout 1 x", "busybox sh", "SUDO x", "hash -p x ls", "set -- x", "shopt -s x",
         "jobs -x x", "fc -s", "history -s x", "chronic x", "cmake -E rm x", "rename x y", "dpkg-architecture -c x",
     ],
 )  # fmt: skip
@@ -178,6 +179,8 @@ def test_a_program_that_runs_its_arguments_is_opaque(wrapper: str) -> None:
         "uv --quiet run x",
         "git submodule foreach x",
         "anything --exec x",
+        'anything "--exec=x"',
+        "a|" * 513,
     ],
 )
 def test_an_option_that_runs_or_deletes_makes_a_plain_name_opaque(text: str) -> None:
