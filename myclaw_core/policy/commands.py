@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_BYTES", "REDIRECTION", "SimpleCommand", "simple_commands"]
 
 MAX_BYTES = 8192
-"""A longer command is opaque, unread: the grammar can take ten seconds for 64 KB of hostile text, a part of one for this."""
+"""A longer command is opaque, unread: the grammar can take ten seconds for 64 KB of hostile text."""
 
 REDIRECTION = ">"
 """Stands for the program of a redirection that writes a file: trust in `cat` does not cover what is written over."""

@@ -134,7 +134,8 @@ def test_what_is_not_plainly_understood_is_opaque(text: str) -> None:
         "uvx x", "npx x", "npm exec x", "pnpm dlx x", "poetry run x", "gosu a x", "torsocks x", "enable -f x y",
         "fakeroot-tcp x", "mapfile -C x y",
         "compgen -C x", "nohup x", "nodejs -e x", "vim.tiny x",
-        "bash-static x", "busybox-static x", "ipython3 -c x", "mawk.real x", "watch.procps x", "xterm -e x", "timeout 1 x", "busybox sh", "SUDO x", "hash -p x ls", "set -- x", "shopt -s x",
+        "bash-static x", "busybox-static x", "ipython3 -c x", "mawk.real x", "watch.procps x", "xterm -e x",
+        "timeout 1 x", "busybox sh", "SUDO x", "hash -p x ls", "set -- x", "shopt -s x",
         "jobs -x x", "fc -s", "history -s x", "chronic x", "cmake -E rm x", "rename x y", "dpkg-architecture -c x",
     ],
 )  # fmt: skip
