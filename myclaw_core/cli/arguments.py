@@ -75,6 +75,12 @@ class Parser(argparse.ArgumentParser):
             message = _("say what to do: {verbs}", verbs=", ".join(self._verbs()))
         super().error(message)
 
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Leave; what a message quotes can be anything, but nothing that a terminal would act on."""
+        from myclaw_core.files.visible import visible
+
+        super().exit(status, message and visible(message, keep="\n"))
+
     def _unknown_option(self) -> str:
         """Return the first option before a command that is none: what follows it is misread."""
         for word in self._given:

@@ -21,7 +21,7 @@ _SEEDS = 10**9
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what the cases showed; 1 where a promise was broken."""
+    """Print what the cases showed; 1 where a promise was broken, or never put to the test."""
     import asyncio
 
     from myclaw_core.clock import SystemClock
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"seed": seed, "properties": list(map(_json, tried))}, ensure_ascii=False, indent=2))
     else:
         print("\n".join(_lines(tried, None if args.replay else seed)))
-    return 1 if any(each.problem for each in tried) else 0
+    return 0 if all(each.telling and each.problem is None for each in tried) else 1
 
 
 async def _tried(args: argparse.Namespace, clock: Any, seed: int, cases: int) -> Sequence[Tried]:
@@ -59,16 +59,24 @@ def _json(each: Tried) -> dict[str, Any]:
 
 
 def _lines(tried: Sequence[Tried], seed: int | None) -> Iterator[str]:
-    states = {True: _("ok"), False: _("fail")}
-    width = max(map(len, states.values())) + 2
+    ok, untried, broken = _("ok"), _("warn"), _("fail")
+    width = max(map(len, (ok, untried, broken))) + 2
     for each in tried:
-        yield visible(f"{states[each.problem is None]:<{width}}{render(each.claim)}")
+        state = broken if each.problem is not None else ok if each.telling else untried
+        yield visible(f"{state:<{width}}{render(each.claim)}")
         yield from (" " * width + line for line in _details(each))
-    broken = sum(each.problem is not None for each in tried)
+    failed = sum(each.problem is not None for each in tried)
+    open_ones = sum(each.problem is None and not each.telling for each in tried)
     if seed is not None:
         yield _("seed {seed}; '--seed {seed}' draws the same cases again", seed=str(seed))
-    if broken:
-        yield n_("{n} promise is broken here", "{n} promises are broken here", broken)
+    if failed:
+        yield n_("{n} promise is broken here", "{n} promises are broken here", failed)
+    elif open_ones:
+        yield n_(
+            "No case breaks a promise, but {n} promise was not put to the test; try more with --cases",
+            "No case breaks a promise, but {n} promises were not put to the test; try more with --cases",
+            open_ones,
+        )
     else:
         yield _("No case breaks a promise.")
 

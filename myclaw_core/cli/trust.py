@@ -35,7 +35,7 @@ async def _list(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps([score_json(score) for score in scores.values()], ensure_ascii=False, indent=2))
     else:
-        print(trust_table(scores, prefix=args.prefix, whole_turns=args.all))
+        print(visible(trust_table(scores, prefix=args.prefix, whole_turns=args.all), keep="\n"))
     return 0
 
 

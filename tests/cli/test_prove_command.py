@@ -76,6 +76,17 @@ def test_a_case_that_holds_is_told_in_two_lines(run) -> None:
     ]
 
 
+def test_a_promise_that_no_case_could_have_broken_is_not_called_held(run) -> None:
+    """Nothing was shown then, and 0 would say that all is well."""
+    ended = run("doctor", "--prove", "--cases", "1", "--seed", "1")
+    assert (ended.code, ended.err) == (1, "")
+    lines = ended.out.splitlines()
+    untried = [lines[at - 1] for at, line in enumerate(lines) if line.endswith("not to the point: this shows nothing")]
+    assert untried
+    assert all(line.startswith("warn  ") for line in untried)
+    assert " not put to the test; try more with --cases" in lines[-1]
+
+
 @pytest.mark.parametrize("alone", [("--seed", "1"), ("--cases", "1"), ("--replay", "{}")])
 def test_options_of_a_proof_do_not_stand_alone(run, alone: tuple[str, str]) -> None:
     ended = run("doctor", *alone)

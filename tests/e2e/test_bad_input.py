@@ -158,3 +158,13 @@ def test_nothing_is_read_from_the_folder_it_is_started_in(console) -> None:
     (console.person / "config.toml").write_text("[broken\n")
     assert console.run("trust", "list").code == 0
     assert Path(console.home / "config.toml").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["trust", "list", "\x1b[2J"], ["--\x1b[2J"], ["\x1b[2J"], ["undo", "\x1b[2J"]], ids=repr
+)
+def test_what_was_typed_is_told_with_nothing_that_a_terminal_acts_on(console, words: list[str]) -> None:
+    """The escape character is written out."""
+    ended = console.run(*words)
+    assert "\x1b" not in ended.out + ended.err
+    assert "\\x1b[2J" in ended.out + ended.err
