@@ -55,9 +55,7 @@ def resolve_change(change: PlannedChange, cwd: str) -> PathStep:
         ToolFailure: The change asks for two things at once, or moves a folder into itself.
     """
     if (change.content is not None) + change.directory + bool(change.moved_from) > 1:
-        raise ToolFailure(
-            N_("the plan for '{path}' asks for two things at once; plan two changes", path=change.path)
-        )
+        raise ToolFailure(N_("the plan for '{path}' asks for two things at once; plan two changes", path=change.path))
     if change.moved_from:
         source = resolve_path(change.moved_from, cwd, follow_last=False).real
         path = resolve_path(change.path, cwd).real

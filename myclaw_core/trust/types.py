@@ -37,7 +37,7 @@ class TraceSignals:
         undo_flag: 1 if the step was undone in time.
         extra: Named signals of plugins; they enter the score only with a configured weight.
         asked: Whether a person was asked at all.
-        wider: Whether it counts for the parent, too: of the effects that one step has of a kind, only the first does, or
+        wider: Whether it counts for the parent, too: of the effects that one step has of a kind only the first does, or
             one command of five programs would be five times done.
         ran: Whether the step ran; one that was only answered carries approval evidence and nothing else.
     """
