@@ -17,9 +17,10 @@ from myclaw_core.events.log import LogTransaction
 from myclaw_core.events.types import TrustChanged
 from myclaw_core.messages import N_
 from myclaw_core.policy.never import NeverList, NeverRecord
+from myclaw_core.types.effect import SIDE_EFFECT_KINDS
 from myclaw_core.types.text import Text
 
-__all__ = ["Press"]
+__all__ = ["Press", "denied_classes"]
 
 
 @frozen(kw_only=True)
@@ -105,11 +106,12 @@ class Press:
         await tx.append(TrustChanged(trace_id=order, sender=request.sender, change="hold", subjects=subjects))
 
     async def _forbid(self, tx: LogTransaction, request: ApprovalRequest, reply: Reply) -> None:
-        """Put the class on the never-list and take back every yes to it that was not used yet."""
+        """Put what it would do on the never-list and take back every yes to it that was not used yet."""
         now = self.clock.now()
-        action, effect_class = request.draft.action, request.draft.effect_class
-        entry = NeverRecord(sender=request.sender, actor=action.actor, effect_class=effect_class, at=now)
-        await self.never.put(tx, entry, action.trace_id)
+        action = request.draft.action
+        for effect_class in denied_classes(request):
+            entry = NeverRecord(sender=request.sender, actor=action.actor, effect_class=effect_class, at=now)
+            await self.never.put(tx, entry, action.trace_id)
         for record in await records.open_records(tx):
             if record.state == "granted" and _is_like(record.request, request):
                 taken_back = self._approval(record.request, reply, first=False)
@@ -159,9 +161,15 @@ def _is_granted(asked: Asked, grant: Grant) -> bool:
     return offered and all(covers(grant, action, effect, asked.cwd) for effect in action.effects)
 
 
+def denied_classes(request: ApprovalRequest) -> tuple[str, ...]:
+    """Return what `never` forbids: every class by which the action changes something, or its own where none does."""
+    changing = (effect.effect_class for effect in request.draft.action.effects if effect.kind in SIDE_EFFECT_KINDS)
+    return tuple(dict.fromkeys(changing)) or (request.draft.effect_class,)
+
+
 def _is_like(request: ApprovalRequest, denied: ApprovalRequest) -> bool:
-    """Return whether a request falls under what was denied for good: sender and actor, and the class among its own."""
-    action, wanted = request.draft.action, denied.draft
-    same = (request.sender, action.actor) == (denied.sender, wanted.action.actor)
+    """Return whether a request falls under what was denied for good: sender and actor, and a class among its own."""
+    action = request.draft.action
+    same = (request.sender, action.actor) == (denied.sender, denied.draft.action.actor)
     classes = {request.draft.effect_class, *(effect.effect_class for effect in action.effects)}
-    return same and wanted.effect_class in classes
+    return same and not classes.isdisjoint(denied_classes(denied))

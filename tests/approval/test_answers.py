@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from myclaw_core.approval.types import Approval
 from myclaw_core.errors import StoreError
 from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, GrantEnded, GrantGiven, NeverChanged
 from myclaw_core.policy.never import NeverRefusedError
 from myclaw_core.testing import FakeClock
+from myclaw_core.types.effect import Effect
 
 
 def outcomes(approvals: Sequence[Approval]) -> list[tuple[str, str]]:
@@ -363,3 +365,20 @@ async def test_a_question_that_must_be_checked_takes_only_the_name_and_only_alon
     assert await desk.press(ids[0], typed="a.md") is None
     assert await desk.press(ids[1], typed="/home/me/notes/b.md") is None
     assert outcomes(await task) == [("granted", "once")] * 3
+
+
+async def test_never_forbids_each_class_by_which_the_action_changes_something(
+    desk: Any, channel: Any, turn: Any, kit
+) -> None:
+    """A command of two programs is not only the first of them; what it only reads stays allowed."""
+    effects = tuple(
+        Effect(kind=kind, scope=scope, target="t", reversibility="reversible")
+        for kind, scope in (("shell_exec", "cd @ ~"), ("shell_exec", "rm @ ~"), ("fs_read", "~/*"))
+    )
+    task, ids = await desk.put(channel, turn, kit.asking(evolve(kit.planned(turn), effects=effects)))
+    desk.clock.advance(seconds=4)
+    assert await desk.press(ids[0], granted=False, reach="never") is None
+    await task
+
+    forbidden = [entry.effect_class for entry in await desk.gateway.forbidden("test:me")]
+    assert forbidden == ["shell_exec:cd @ ~", "shell_exec:rm @ ~"]

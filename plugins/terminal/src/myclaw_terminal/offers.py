@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from myclaw_core.approval.press import denied_classes
 from myclaw_core.approval.tutor import names_of
 from myclaw_core.approval.types import ApprovalCard
 from myclaw_core.messages import _, n_
@@ -71,7 +72,7 @@ class Offer:
         return self._doing([effect.effect_class for effect in action.effects])
 
     def _denied(self) -> str:
-        return self._doing([self.card.request.draft.effect_class])
+        return self._doing(denied_classes(self.card.request))
 
     def _completed(self) -> str:
         return self._doing([effect_class for _actor, effect_class in self.card.request.completes])
