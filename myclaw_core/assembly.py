@@ -26,7 +26,7 @@ from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, PinnedNetwork
 from myclaw_core.paths import Home
 from myclaw_core.policy.forbidden import ForbiddenPlaces
-from myclaw_core.policy.grants import RunGrants, first_of
+from myclaw_core.policy.grants import RunGrants, first_of, while_sound
 from myclaw_core.policy.levels import Levels
 from myclaw_core.policy.never import NEVER_KIND, NeverList
 from myclaw_core.policy.own import own_places
@@ -100,7 +100,7 @@ class Assembly:
             rates=rates,
             never=never,
             recordable=self._why_unrecordable,
-            grants=first_of(run_grants, grants),
+            grants=first_of(run_grants, while_sound(grants, lambda: record_check.problem)),
         )
         return Services(
             clock=self.clock,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -13,8 +13,9 @@ from myclaw_core.policy.ports import Granted, Grants
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import EFFECT_KINDS, Effect
+from myclaw_core.types.text import Text
 
-__all__ = ["RunGrants", "can_be_granted", "checked_class", "first_of"]
+__all__ = ["RunGrants", "can_be_granted", "checked_class", "first_of", "while_sound"]
 
 _GRANTABLE = frozenset({"autonomy", "trust"})
 """The checks whose questions a grant may answer."""
@@ -50,6 +51,15 @@ def first_of(*sources: Grants) -> Grants:
 
     def asked(action: PlannedAction, effect: Effect, cwd: str) -> Granted | None:
         return next(filter(None, (source(action, effect, cwd) for source in sources)), None)
+
+    return asked
+
+
+def while_sound(source: Grants, problem: Callable[[], Text | None]) -> Grants:
+    """Return what asks `source` only while there is no problem with the record that its grants were read from."""
+
+    def asked(action: PlannedAction, effect: Effect, cwd: str) -> Granted | None:
+        return source(action, effect, cwd) if problem() is None else None
 
     return asked
 

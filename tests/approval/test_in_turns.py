@@ -11,6 +11,7 @@ from myclaw_core.approval.types import ApprovalCard, Reach, Reply
 from myclaw_core.errors import UsageError
 from myclaw_core.events.types import NeverChanged
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
+from myclaw_core.types.text import Text
 
 
 def write(*paths: str) -> dict[str, Any]:
@@ -270,3 +271,15 @@ async def test_a_press_after_a_restart_does_nothing_and_says_so(open_agent, make
 
     assert "it has expired; send your message again" in str(refusal)
     assert not (home.workspace / "a.md").exists()
+
+
+async def test_a_record_that_is_not_whole_grants_nothing(open_agent, make_desk, clock: FakeClock) -> None:
+    """Every action asks then."""
+    channel = RecordingChannel(clock, answering("30_min"))
+    async with open_agent([write("a.md"), says("Done."), write("b.md"), says("Done.")]) as agent:
+        desk = make_desk(agent, channel)
+        await desk.handle("Write")
+        agent.record_check.damaged(Text("a byte was flipped"))
+        await desk.handle("Write")
+
+    assert len(channel.cards) == 2
