@@ -52,7 +52,6 @@ class GrantBook:
     """
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
         self._time = SteadyTime(clock)
         self._grants: dict[UUID, Grant] = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from attrs import frozen
@@ -14,10 +15,10 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.policy.never import NeverRecord
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.recorder import new_trace
+from myclaw_core.runtime.recorder import TraceRecorder, new_trace
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.softcap import TURN_ITSELF
-from myclaw_core.runtime.types import Turn
+from myclaw_core.runtime.types import Outcome, Turn
 from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
 from myclaw_core.types.effect import Effect
 
@@ -70,19 +71,27 @@ class BeforehandCommands:
         return "\n".join(lines) + "\n\n" + _("`/never remove N` takes one off.")
 
     async def _allow_again(self, entry: NeverRecord, rest: str) -> str:
-        services = self.services
         turn = await self.new_turn(f"/never {rest}")
-        recorder = services.recorder(new_trace(turn, services.plugins, services.config.digest))
+        recorder = self.services.recorder(new_trace(turn, self.services.plugins, self.services.config.digest))
         await recorder.start(turn)
-        draft = _draft(turn, entry)
-        (approval,) = await services.gateway.ask([Question(draft=draft, step_index=TURN_ITSELF)], turn, self.channel)
-        recorder.answered((), (approval,))
-        granted = approval.verdict == "granted"
-        if granted:
-            await services.gateway.allow_again(entry, approval, draft.action.args_digest)
-        await recorder.close("success" if granted else "denied", ())
+        outcome: Outcome = "abandoned"
+        try:
+            outcome = await self._consent(turn, entry, recorder)
+        finally:
+            await asyncio.shield(recorder.close(outcome, ()))
         what = _code(_entry(entry))
-        return _("taken off: {entry}", entry=what) if granted else _("still never: {entry}", entry=what)
+        return _("taken off: {entry}", entry=what) if outcome == "success" else _("still never: {entry}", entry=what)
+
+    async def _consent(self, turn: Turn, entry: NeverRecord, recorder: TraceRecorder) -> Outcome:
+        """Ask, and take the entry off where the person agrees."""
+        gateway = self.services.gateway
+        draft = _draft(turn, entry)
+        (approval,) = await gateway.ask([Question(draft=draft, step_index=TURN_ITSELF)], turn, self.channel)
+        recorder.answered((), (approval,))
+        if approval.verdict != "granted":
+            return "denied"
+        await gateway.allow_again(entry, approval, draft.action.args_digest)
+        return "success"
 
     def _line(self, grant: Grant) -> str:
         line = n_(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -283,3 +284,24 @@ async def test_a_record_that_is_not_whole_grants_nothing(open_agent, make_desk, 
         await desk.handle("Write")
 
     assert len(channel.cards) == 2
+
+
+async def test_a_consent_that_is_stopped_leaves_no_open_question(open_agent, make_desk, clock: FakeClock) -> None:
+    """The entry stays."""
+    channel = RecordingChannel(clock, answering("never", granted=False))
+    asked = asyncio.Event()
+
+    class Waiting(RecordingChannel):
+        async def ask(self, cards, submit) -> None:
+            asked.set()
+            await asyncio.Event().wait()
+
+    async with open_agent([write("a.md"), says("No.")]) as agent:
+        await make_desk(agent, channel).handle("Write")
+        command = asyncio.ensure_future(make_desk(agent, Waiting(clock)).handle("/never remove 1"))
+        await asked.wait()
+        command.cancel()
+        await asyncio.wait({command})
+        assert await agent.services.gateway.pending() == []
+        assert await agent.log.scan("turn") == []
+        assert len(await agent.services.gateway.forbidden("test:me")) == 1
