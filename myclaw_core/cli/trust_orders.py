@@ -7,7 +7,7 @@ import asyncio
 import getpass
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from myclaw_core.cli.asking import says_yes
 from myclaw_core.cli.trust_open import open_trust
@@ -104,11 +104,14 @@ def _moment(text: str) -> datetime:
     """
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError as error:
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=local_zone())
+        for zone in (UTC, local_zone()):
+            moment.astimezone(zone)  # at either end of the calendar it has no such date
+    except (ValueError, OverflowError) as error:
         raise UsageError(
             N_("--to is {text}; give a moment such as 2026-03-01, 2026-03-01T18:30 or 2026-03-01T17:30Z", text=text)
         ) from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=local_zone())
+    return moment
 
 
 async def _rollback_told(which: str, to: datetime) -> str:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 __all__ = ["parse_stamp", "stamp"]
 
-_FORM = "%Y-%m-%dT%H:%M:%S.%fZ"
 _CHARS = len("2026-01-05T09:00:00.000000Z")
 
 
@@ -18,7 +17,7 @@ def stamp(at: datetime) -> str:
     """
     if at.tzinfo is None:
         raise ValueError("a moment needs its time zone")
-    return at.astimezone(UTC).strftime(_FORM)
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse_stamp(text: str) -> datetime:

@@ -203,13 +203,25 @@ def test_rollback_says_what_counts_no_more_and_does_it_with_yes(run: Any, worked
 
 @pytest.mark.parametrize(
     ("to", "said"),
-    [("yesterday", "--to is yesterday; give a moment such as"), ("2999-01-01", "the moment 2999-01-01T00:00:00")],
+    [
+        ("yesterday", "--to is yesterday; give a moment such as"),
+        ("0001-01-01T00:00+05:00", "--to is 0001-01-01T00:00+05:00; give a moment such as"),
+        ("2999-01-01", "the moment 2999-01-01T00:00:00"),
+    ],
 )
 def test_a_moment_that_is_none_is_a_usage_error(run: Any, worked: Path, to: str, said: str) -> None:
     ended = run("trust", "rollback", "fs_write", "--to", to, "--yes")
 
     assert ended.code == 2
     assert ended.err.startswith(f"myclaw: {said}")
+
+
+def test_a_rollback_to_long_ago_leaves_the_record_whole(run: Any, worked: Path) -> None:
+    done = run("trust", "rollback", *NOTES, "--to", "0900-01-01", "--yes", "--json")
+    assert (done.code, json.loads(done.out)["to"][:4]) in ((0, "0900"), (0, "0899"))
+
+    assert run("trust", "verify").code == 0
+    assert run("trust", "show", *NOTES).code == 2
 
 
 @pytest.mark.parametrize(("answer", "left"), [("y", 4), ("n", 6), ("", 6)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -84,6 +84,15 @@ async def test_a_sample_is_dated_by_when_its_trace_was_closed(take: Taking, make
 
     (sample,) = await take.book.events(make.NOTES)
     assert sample.at == take.clock.now() - timedelta(days=60)
+
+
+async def test_a_trace_of_long_ago_leaves_the_record_whole(take: Taking, make: SimpleNamespace) -> None:
+    """Its year has fewer than four digits, and still has to be written with four."""
+    line = codec.dumps(make.trace(take.clock.new_id(), datetime(900, 1, 1, tzinfo=UTC))) + b"\n"
+
+    assert (await take([line, take.line()])).taken == 2
+    assert await take.samples() == 2
+    assert (await take.book.verify()).ok
 
 
 async def test_reading_a_file_again_changes_nothing(take: Taking) -> None:
