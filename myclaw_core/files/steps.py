@@ -28,6 +28,7 @@ class PathStep:
         source: Real path that is moved to `path`; empty otherwise.
         content: New bytes, for `write`.
         mode: Permission bits asked for; `None` for the usual ones.
+        implied: Whether it is a missing folder that nobody asked for by itself.
     """
 
     path: str
@@ -35,6 +36,7 @@ class PathStep:
     source: str = ""
     content: bytes = b""
     mode: int | None = None
+    implied: bool = False
 
     def mode_over(self, old: int | None) -> int:
         """Return the mode the path gets where `old` is that of the file or folder now there."""
@@ -82,7 +84,9 @@ def resolve_plan(plan: Iterable[PlannedChange], cwd: str) -> tuple[PathStep, ...
     for change in plan:
         step = resolve_change(change, cwd)
         parents = () if step.action == "delete" else missing_parents(step.path)
-        needed = [PathStep(path=parent, action="folder") for parent in parents if parent not in once.changed]
+        needed = [
+            PathStep(path=parent, action="folder", implied=True) for parent in parents if parent not in once.changed
+        ]
         for each in (*needed, step):
             once.add(each)
         steps += [*needed, step]

@@ -112,7 +112,7 @@ class Executor:
         if tool.plan is None or planned is None or step.decision is None:
             return (), None
         fresh = await self._planner.plan(call, step.decision)
-        if fresh.diff != planned.diff or fresh.changes != planned.changes:
+        if fresh.firm != planned.firm or fresh.changes != planned.changes:
             raise _no_longer_judged()
         if planned.irreversible is not None:
             return fresh.changes, None

@@ -21,7 +21,7 @@ from myclaw_core.runtime.tool import PlannedChange, ShellArgs, Tool, ToolContext
 from myclaw_core.runtime.types import ToolCall, ToolError, Turn
 from myclaw_core.types.effect import Autonomy, Effect
 from myclaw_core.types.text import Text
-from myclaw_core.undo.diff import preview
+from myclaw_core.undo.diff import preview_lines
 from myclaw_core.undo.types import PathState
 
 __all__ = ["Decided", "Evaluate", "PlanFailedError", "Planned", "Planner", "tool_error", "who"]
@@ -36,6 +36,7 @@ class Planned:
     Attributes:
         changes: The tool's plan; empty for a tool without one.
         diff: The plan for people.
+        firm: The same without the folders that are made on the way: another call may have made them meanwhile.
         irreversible: Why it could not be undone, or `None`.
         command: What it would run in the sandbox.
         level: The autonomy level that would be configured after it; `None` where that stays as it is.
@@ -43,6 +44,7 @@ class Planned:
 
     changes: tuple[PlannedChange, ...] = ()
     diff: str = ""
+    firm: str = ""
     irreversible: Text | None = None
     command: ShellCall | None = None
     level: Autonomy | None = None
@@ -129,8 +131,14 @@ class Planner:
         cwd = self._turn.cwd
         level = self._services.config_guard.check(changes, cwd)
         irreversible = self._services.journal.undoable(changes, cwd)
-        diff = preview(changes, cwd, limit_lines=None) if self._shown else ""
-        return Planned(changes=changes, diff=diff, irreversible=irreversible, level=level)
+        lines = list(preview_lines(changes, cwd)) if self._shown else []
+        return Planned(
+            changes=changes,
+            diff="\n".join(line for _, line in lines),
+            firm="\n".join(line for step, line in lines if not step.implied),
+            irreversible=irreversible,
+            level=level,
+        )
 
     async def plan_command(self, tool: Tool, names: ShellArgs, call: ToolCall) -> Planned:
         """Return the command as it was judged; what keeps it from running is told before anybody is asked.

@@ -15,7 +15,7 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import _, n_, render
 from myclaw_core.runtime.tool import PlannedChange
 
-__all__ = ["HEAD_BYTES", "SHOWN_LINES", "is_binary", "preview"]
+__all__ = ["HEAD_BYTES", "SHOWN_LINES", "is_binary", "preview", "preview_lines"]
 
 HEAD_BYTES = 8192
 """How much of a file decides whether it is text."""
@@ -43,7 +43,7 @@ def preview(plan: Iterable[PlannedChange], cwd: str, *, limit_lines: int | None 
         ToolFailure: The plan contradicts itself (a path twice, a folder into itself).
         PathRefusedError: A path cannot be used.
     """
-    lines = [line for step in resolve_plan(plan, cwd) for line in _lines_of(step)]
+    lines = [line for _, line in preview_lines(plan, cwd)]
     if limit_lines is None:
         return "\n".join(lines)
     shown = [line if len(line) <= _MAX_LINE_CHARS else line[:_MAX_LINE_CHARS] + " …" for line in lines[:limit_lines]]
@@ -51,6 +51,17 @@ def preview(plan: Iterable[PlannedChange], cwd: str, *, limit_lines: int | None 
         left = len(lines) - limit_lines
         shown.append(n_("… {n} more line is not shown", "… {n} more lines are not shown", left))
     return "\n".join(shown)
+
+
+def preview_lines(plan: Iterable[PlannedChange], cwd: str) -> Iterator[tuple[PathStep, str]]:
+    """Yield every line of a preview with the step that it tells of.
+
+    Raises:
+        ToolFailure: The plan contradicts itself.
+        PathRefusedError: A path cannot be used.
+    """
+    for step in resolve_plan(plan, cwd):
+        yield from ((step, line) for line in _lines_of(step))
 
 
 def is_binary(head: bytes) -> bool:

@@ -319,3 +319,13 @@ async def last_trace(agent) -> ExecutionTrace:
 
     closed = [event for _, event in await agent.log.since(0) if isinstance(event, TraceClosed)]
     return closed[-1].trace
+
+
+async def test_two_files_of_one_message_go_into_a_new_folder(open_agent, make_desk) -> None:
+    """The first makes the folder; the second is still what was judged."""
+    files = ("fs_write", {"path": "new/a.md", "content": "a\n"}), ("fs_write", {"path": "new/b.md", "content": "b\n"})
+    async with open_agent([calls(*files), says("Done.")]) as agent:
+        trace = await make_desk(agent, level="full").handle("go")
+
+        assert [step.state for step in trace.steps] == ["done", "done"]
+        assert sorted(path.name for path in (agent.home.workspace / "new").iterdir()) == ["a.md", "b.md"]
