@@ -1,4 +1,4 @@
-"""An estimator of a plugin behind checks: whatever it does, no score rises above what it may be."""
+"""An estimator of a plugin behind checks: it gives components and figures, and everything else is counted here."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import logging
 import math
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
+
+from attrs import evolve
 
 from myclaw_core.errors import StoreError
 from myclaw_core.messages import N_
@@ -22,6 +25,8 @@ _log = logging.getLogger("myclaw.trust")
 
 class GuardedEstimator:
     """Fails closed: a figure that is none reads as no trust, a state that is none stops the record from following.
+
+    Of a state only the components are taken: samples, days, grants, orders and what went wrong are not the plugin's.
 
     Args:
         estimator: The plugin's estimator.
@@ -41,7 +46,8 @@ class GuardedEstimator:
         Raises:
             StoreError: The plugin gave none.
         """
-        return self._state(subject, lambda: self._estimator.initial(subject))
+        given = self._components(subject, lambda: self._estimator.initial(subject))
+        return SubjectState(subject=subject, **given)
 
     def born(self, subject: TrustSubject, reward: float, now: datetime) -> SubjectState:
         """Return the state of a neuron born with `reward`.
@@ -49,7 +55,8 @@ class GuardedEstimator:
         Raises:
             StoreError: The plugin gave none.
         """
-        return self._state(subject, lambda: self._estimator.born(subject, reward, now))
+        given = self._components(subject, lambda: self._estimator.born(subject, reward, now))
+        return SubjectState(subject=subject, **given).born_at(now)
 
     def update(self, state: SubjectState, signals: TraceSignals, now: datetime) -> SubjectState:
         """Return the state after a sample.
@@ -57,7 +64,8 @@ class GuardedEstimator:
         Raises:
             StoreError: The plugin gave none.
         """
-        return self._state(state.subject, lambda: self._estimator.update(state, signals, now))
+        given = self._components(state.subject, lambda: self._estimator.update(state, signals, now))
+        return evolve(state.recorded(signals, now), **given)
 
     def score(self, state: SubjectState, now: datetime) -> float:
         """Return the score; 0 where the plugin gives no number in [0, 1]."""
@@ -67,12 +75,12 @@ class GuardedEstimator:
         """Return how many samples still count; 0 where the plugin gives no such number."""
         return self._figure(lambda: self._estimator.effective_count(state, now), math.inf)
 
-    def _state(self, subject: TrustSubject, call: Callable[[], SubjectState]) -> SubjectState:
-        def checked() -> SubjectState:
+    def _components(self, subject: TrustSubject, call: Callable[[], SubjectState]) -> dict[str, Any]:
+        def checked() -> dict[str, Any]:
             state = call()
             if not isinstance(state, SubjectState) or state.subject != subject or not _in_range(state):
                 raise PluginError(N_("answered no state of its subject with every component in [0, 1]"))
-            return state
+            return {name: getattr(state, name) for name in (*COMPONENTS, "extra")}
 
         try:
             return contained(checked, None)

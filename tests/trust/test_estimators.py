@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hook_bench import bench, raising
 from myclaw_defaults.ema import Ema
 from myclaw_defaults.plugin import myclaw_estimator
@@ -19,6 +20,7 @@ from myclaw_core.testing import FakeClock
 from myclaw_core.trust.decayed_mean import DecayedMean
 from myclaw_core.trust.estimators import built_in, chosen_estimator
 from myclaw_core.trust.guarded import GuardedEstimator
+from myclaw_core.trust.state import SubjectState
 from myclaw_core.trust.weighing import SEED_WEIGHTS
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -205,3 +207,23 @@ def test_a_figure_that_is_none_reads_as_no_trust(
     assert "the plugin stranger" in caplog.text
     assert wild().score(state, START) == DecayedMean().score(state, START)
     assert wild().effective_count(state, START) == DecayedMean().effective_count(state, START)
+
+
+def test_a_plugin_counts_no_samples_and_forgets_nothing_that_went_wrong(make: SimpleNamespace) -> None:
+    """What the conditions of promotion read besides the score is the core's, whatever the estimator answers."""
+    honest = DecayedMean()
+
+    def favoured(state: SubjectState) -> SubjectState:
+        return evolve(state, n_samples=99, days=9, recent=(), grants=(START,) * 3, last_good=START, revoked=False)
+
+    guarded = wild(
+        initial=lambda subject: favoured(honest.initial(subject)),
+        born=lambda subject, reward, now: favoured(honest.born(subject, reward, now)),
+        update=lambda state, signals, now: favoured(honest.update(state, signals, now)),
+    )
+
+    assert guarded.initial(make.NOTES) == honest.initial(make.NOTES)
+    assert guarded.born(make.NOTES, 0.7, START) == honest.born(make.NOTES, 0.7, START)
+    revoked = evolve(honest.initial(make.NOTES), revoked=True)
+    for signals in (make.ideal(), make.ideal(undo_flag=1.0)):
+        assert guarded.update(revoked, signals, START) == honest.update(revoked, signals, START)
