@@ -28,12 +28,13 @@ def tell_behind(error: MyclawError) -> None:
 
 
 async def _list(args: argparse.Namespace) -> int:
-    from myclaw_core.trust.report import score_json, trust_table
+    from myclaw_core.trust.report import begins_with, score_json, trust_table
 
     async with open_trust(on_broken=tell_broken, on_behind=tell_behind) as trust:
         scores = await trust.book.snapshot()
     if args.json:
-        print(json.dumps([score_json(score) for score in scores.values()], ensure_ascii=False, indent=2))
+        shown = [score_json(score) for score in scores.values() if begins_with(score, args.prefix)]
+        print(json.dumps(shown, ensure_ascii=False, indent=2))
     else:
         print(visible(trust_table(scores, prefix=args.prefix, whole_turns=args.all), keep="\n"))
     return 0
@@ -72,8 +73,7 @@ def _find(scores: dict[TrustSubject, TrustScore], wanted: list[str]) -> TrustSub
     Raises:
         UsageError: None fits, or several do.
     """
-    actor = wanted[0]
-    prefix = wanted[1] if len(wanted) > 1 else ""
+    actor, prefix = wanted[0], " ".join(wanted[1:])
     exact = [subject for subject in scores if subject == (actor, prefix)]
     matches = exact or [subject for subject in scores if subject[0] == actor and subject[1].startswith(prefix)]
     if not matches:

@@ -19,6 +19,7 @@ from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustScore, TrustSubject
 
 __all__ = [
+    "begins_with",
     "happening_json",
     "outlook_json",
     "outlook_report",
@@ -50,8 +51,7 @@ def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "", 
     rows = [
         score
         for score in scores.values()
-        if (whole_turns or score.subject[0] != RUNTIME_ACTOR)
-        and (not prefix or score.subject[0].startswith(prefix) or score.subject[1].startswith(prefix))
+        if (whole_turns or score.subject[0] != RUNTIME_ACTOR) and begins_with(score, prefix)
     ]
     if not rows:
         if prefix:
@@ -61,6 +61,11 @@ def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "", 
     headings = (_("score"), _("samples"), _("last used"), _("actor and class"))
     legend = _("score: how well it went, 0 to 1, older times count less; samples: how often it was done")
     return "\n".join((*columns([headings, *map(_cells, rows)], right={0, 1}), "", legend))
+
+
+def begins_with(score: TrustScore, prefix: str) -> bool:
+    """Return whether actor or class of a score starts with `prefix`."""
+    return any(name.startswith(prefix) for name in score.subject)
 
 
 def _cells(score: TrustScore) -> tuple[str, ...]:

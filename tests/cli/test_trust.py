@@ -104,6 +104,8 @@ def test_list_is_a_table_or_json(run: Any, worked: Path) -> None:
 def test_list_takes_a_beginning(run: Any, worked: Path) -> None:
     assert len(table(run("trust", "list", "fs_write:~/n").out)) == 3
     assert run("trust", "list", "shell").out == "Nothing that starts with shell has a score.\n"
+    assert [one["effect_class"] for one in json.loads(run("trust", "list", "fs_write:~/n", "--json").out)] == NOTES[1:]
+    assert json.loads(run("trust", "list", "shell", "--json").out) == []
 
 
 def test_show_says_what_holds_and_what_does_not(run: Any, worked: Path) -> None:
