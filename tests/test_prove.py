@@ -301,7 +301,7 @@ async def test_a_gate_that_changes_the_action_behind_the_policys_back_is_found(
     open_bench: OpenBench, with_plugin: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If gates were not shown a copy."""
-    monkeypatch.setattr(dispatch, "copy", lambda action: action)
+    monkeypatch.setattr(dispatch, "evolve", lambda it, **new: it if "args_preview" in new else evolve(it, **new))
     with_plugin(HOSTILE)
     tried = await broken(open_bench, "plugins")
     assert "with the gates of plugins" in str(tried.problem)
