@@ -18,7 +18,7 @@ from myclaw_core.nightly.nights import night_of
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.costs import put_medians
 from myclaw_core.trust.faded import keep_faded, unused
-from myclaw_core.trust.flags import top_drift, wishful, wishful_text
+from myclaw_core.trust.flags import changed_actors, top_drift, wishful, wishful_text
 from myclaw_core.trust.store import TrustBackend
 from myclaw_core.types.text import Text
 
@@ -150,7 +150,8 @@ async def _flags(task: _Night) -> Sequence[Text]:
     if book.problem is not None:
         return []
     scores = (await book.snapshot()).values()
-    return [*(drift.text for drift in await top_drift(book, task.now)), *map(wishful_text, wishful(scores))]
+    moved = (drift.text for drift in await top_drift(book, task.now))
+    return [*changed_actors(book, task.since), *moved, *map(wishful_text, wishful(scores))]
 
 
 async def _plugins(task: _Night) -> Sequence[Text]:

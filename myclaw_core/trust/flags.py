@@ -1,4 +1,4 @@
-"""What is worth a second look in the trust record: scores that moved much, and yeses that results do not bear out."""
+"""What is worth a second look in the trust record: moved scores, yeses without results, and other actors of a name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.happenings import Happening
 from myclaw_core.trust.promotion import FLOORS_FROM, SUCCESS_FLOOR
 from myclaw_core.trust.replay import fold
+from myclaw_core.trust.state import Handover
 from myclaw_core.trust.subject import RUNTIME_ACTOR
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustScore, TrustSubject
 
-__all__ = ["DRIFT_DAYS", "HIGH_APPROVAL", "Drift", "drifts", "top_drift", "wishful", "wishful_text"]
+__all__ = ["DRIFT_DAYS", "HIGH_APPROVAL", "Drift", "changed_actors", "drifts", "top_drift", "wishful", "wishful_text"]
 
 DRIFT_DAYS = 7
 HIGH_APPROVAL = 0.8
@@ -113,4 +114,33 @@ def wishful(scores: Iterable[TrustScore]) -> list[TrustScore]:
             and score.tool_success < SUCCESS_FLOOR
         ),
         key=lambda score: score.subject,
+    )
+
+
+def changed_actors(book: TrustBook, since: datetime) -> list[Text]:
+    """Return a line for each actor that is another one since a moment, by actor."""
+    states = (book.state(subject) for subject in book.subjects())
+    changes = {
+        (state.subject[0], state.handover.what): state.handover
+        for state in states
+        if state is not None and state.handover is not None and state.handover.at > since
+    }
+    return [_changed_text(actor, change) for (actor, _), change in sorted(changes.items(), key=lambda item: item[0])]
+
+
+def _changed_text(actor: str, change: Handover) -> Text:
+    if change.what == "body":
+        return N_("{actor} has another body: what it earns begins anew", actor=actor)
+    if change.what == "version":
+        return N_(
+            "{actor} has another version, {after} after {before}: half of what it earned counts",
+            actor=actor,
+            before=change.before,
+            after=change.after,
+        )
+    return N_(
+        "{actor} works with another model, {after} after {before}: half of what it earned counts",
+        actor=actor,
+        before=change.before,
+        after=change.after,
     )

@@ -1,4 +1,4 @@
-"""What is worth a second look: scores that moved, and yeses that results do not bear out."""
+"""What is worth a second look: moved scores, yeses without results, and other actors of a name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.decayed_mean import DecayedMean
-from myclaw_core.trust.flags import drifts, top_drift, wishful, wishful_text
+from myclaw_core.trust.flags import changed_actors, drifts, top_drift, wishful, wishful_text
 from myclaw_core.trust.happenings import Sample
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -100,3 +100,31 @@ async def test_success_a_few_samples_or_no_approvals_are_no_reason(
     open_book: Any, clock: FakeClock, make: SimpleNamespace, samples: list[dict[str, Any]]
 ) -> None:
     assert wishful(await scores_of(await open_book(), make, clock, *samples)) == []
+
+
+async def test_another_version_model_or_body_is_told_once_an_actor(
+    open_book: Any, clock: FakeClock, make: SimpleNamespace
+) -> None:
+    book, before = await open_book(), clock.now()
+    tidy = ("neuron:tidy", "fs_write:~/notes/*")
+    versions = [("1.0", "claude-sonnet-5", "a"), ("1.1", "claude-sonnet-5", "b"), ("1.1", "gpt-5", "b")]
+    told = []
+    for version, model, body in versions:
+        clock.advance(days=1)
+        since = clock.now()
+        steps = [make.step(one, since, version, model=model) for one in (make.NOTES, PHOTOS)]
+        steps.append(make.step(tidy, since, body, index=2, model="claude-sonnet-5"))
+        trace = make.trace(clock.new_id(), since, steps=steps)
+        await book.bulk_update_from_trace(trace, [make.ideal(one) for one in (make.NOTES, PHOTOS, tidy)])
+        told.append(list(map(str, changed_actors(book, since - timedelta(minutes=1)))))
+
+    assert told == [
+        [],
+        [
+            "fs_write has another version, 1.1 after 1.0: half of what it earned counts",
+            "neuron:tidy has another body: what it earns begins anew",
+        ],
+        ["fs_write works with another model, gpt after claude-sonnet: half of what it earned counts"],
+    ]
+    assert changed_actors(book, clock.now()) == []
+    assert len(changed_actors(book, before)) == 2
