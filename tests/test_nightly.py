@@ -31,12 +31,15 @@ from myclaw_core.testing import FakeClock
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.follower import TrustFollower
 from myclaw_core.trust.subject import subject_hash
+from myclaw_core.trust.thresholds import Thresholds
 from myclaw_core.trust.types import TraceSignals
+from myclaw_core.types.trust import TrustThreshold
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 ROME = ZoneInfo("Europe/Rome")
 KEY = b"k" * 32
 NOTES = ("fs_write", "fs_write:~/notes/*")
+LOW = TrustThreshold(effect_class="*", risk_band="low", min_score=0.6, min_samples=3, cap_autonomy="full")
 PHOTOS = ("fs_write", "fs_write:~/photos/*")
 
 
@@ -62,6 +65,7 @@ class Home:
                 backend=backend,
                 dispatcher=bench(**plugins).dispatcher,
                 clock=self.clock,
+                thresholds=Thresholds(lambda *_: LOW, "~/ws"),
                 zone=UTC,
             )
         finally:
@@ -342,3 +346,16 @@ def test_a_kill_at_every_commit_leaves_a_night_that_is_done_by_the_next_run(tmp_
         assert asyncio.run(home.events(NightlyDone)) == asyncio.run(whole.events(NightlyDone))
         assert asyncio.run(home.events(CostMediansSet))[-1] == asyncio.run(whole.events(CostMediansSet))[-1]
         assert asyncio.run(home.faded()) == asyncio.run(whole.faded())
+
+
+async def test_what_runs_by_itself_from_now_on_is_told_with_its_back_test_before_it_does(home: Home) -> None:
+    """Once, in the night after the yes that completed the conditions."""
+    told = []
+    for _ in range(5):
+        home.clock.advance(days=1)
+        if len(told) < 3:
+            await home.use(NOTES)
+        told.append([str(line) for line in (await home.run()).lines if "by itself" in str(line)])
+
+    about = "fs_write fs_write:~/notes/* runs by itself from now on: in the last 30 days it would have asked "
+    assert [[line.partition(about)[1] == about for line in lines] for lines in told] == [[], [], [True], [], []]

@@ -27,6 +27,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run() -> NightlyReport:
+    from myclaw_core.door import thresholds_of
+
     async with open_trust() as trust:
         return await run_nightly(
             NightlyWork(
@@ -35,6 +37,7 @@ async def _run() -> NightlyReport:
                 backend=trust.backend,
                 dispatcher=trust.dispatcher,
                 clock=trust.clock,
+                thresholds=thresholds_of(trust.home, trust.dispatcher),
                 zone=local_zone(),
             )
         )

@@ -16,10 +16,12 @@ from myclaw_core.events.types import NightlyDone
 from myclaw_core.messages import N_
 from myclaw_core.nightly.nights import night_of
 from myclaw_core.trust.book import TrustBook
+from myclaw_core.trust.completed import completed
 from myclaw_core.trust.costs import put_medians
 from myclaw_core.trust.faded import keep_faded, unused
 from myclaw_core.trust.flags import changed_actors, top_drift, wishful, wishful_text
 from myclaw_core.trust.store import TrustBackend
+from myclaw_core.trust.thresholds import Thresholds
 from myclaw_core.types.text import Text
 
 __all__ = ["NightlyReport", "NightlyWork", "run_nightly"]
@@ -34,6 +36,7 @@ class NightlyWork:
     """What the work of a night is done with.
 
     Attributes:
+        thresholds: What subjects must reach.
         zone: Where the person's nights are.
     """
 
@@ -42,6 +45,7 @@ class NightlyWork:
     backend: TrustBackend
     dispatcher: Dispatcher
     clock: Clock
+    thresholds: Thresholds
     zone: tzinfo
 
 
@@ -154,8 +158,12 @@ async def _flags(task: _Night) -> Sequence[Text]:
     return [*changed_actors(book, task.since), *moved, *map(wishful_text, wishful(scores))]
 
 
+async def _completed(task: _Night) -> Sequence[Text]:
+    return await completed(task.work.book, task.work.thresholds, since=task.since, now=task.now)
+
+
 async def _plugins(task: _Night) -> Sequence[Text]:
     return await task.work.dispatcher.nightly(task.now)
 
 
-_JOBS: Sequence[Callable[[_Night], Awaitable[Sequence[Text]]]] = (_costs, _faded, _flags, _plugins)
+_JOBS: Sequence[Callable[[_Night], Awaitable[Sequence[Text]]]] = (_costs, _faded, _completed, _flags, _plugins)
