@@ -31,6 +31,7 @@ from myclaw_core.plugins.slots import not_answered, not_called
 from myclaw_core.plugins.trace import OnCall, measured
 from myclaw_core.policy.types import Finding
 from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.messenger import Messenger
 from myclaw_core.runtime.model import ModelProvider
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
@@ -43,6 +44,7 @@ from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Reversibility
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustThreshold
+from myclaw_core.undo.handler import UndoHandler
 
 if TYPE_CHECKING:
     from myclaw_core.cli.command import Command
@@ -170,6 +172,15 @@ class Dispatcher:
     def channels(self) -> Mapping[str, Channel]:
         """Return the channels by name (`myclaw_channels`)."""
         return {name: channel for name, (_, channel) in self._offers("myclaw_channels", read.channel_problem).items()}
+
+    def messengers(self) -> Mapping[str, Messenger]:
+        """Return the messengers by name (`myclaw_messengers`)."""
+        found = self._offers("myclaw_messengers", read.messenger_problem)
+        return {name: messenger for name, (_, messenger) in found.items()}
+
+    def undo_handlers(self) -> Mapping[str, UndoHandler]:
+        """Return what takes back more than changes of files, by name (`myclaw_undo`)."""
+        return {name: handler for name, (_, handler) in self._offers("myclaw_undo", read.undo_problem).items()}
 
     def commands(self) -> Mapping[str, Command]:
         """Return the commands by name, each with its plugin filled in (`myclaw_commands`).

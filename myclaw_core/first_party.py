@@ -15,11 +15,13 @@ FIRST_PARTY = MappingProxyType(
             "completion",
             "defaults",
             "files",
+            "mail",
             "openai",
             "scripted",
             "shell",
             "simulate",
             "sqlite",
+            "telegram",
             "terminal",
             "web",
         )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from myclaw_core.host import Host
     from myclaw_core.policy.types import Finding
     from myclaw_core.runtime.channel import Channel
+    from myclaw_core.runtime.messenger import Messenger
     from myclaw_core.runtime.model import ModelProvider
     from myclaw_core.runtime.tool import Tool
     from myclaw_core.runtime.types import ActionStep, ExecutionTrace
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from myclaw_core.types.effect import Reversibility
     from myclaw_core.types.text import Text
     from myclaw_core.types.trust import TrustThreshold
+    from myclaw_core.undo.handler import UndoHandler
 
 __all__ = ["HOOK_MODES", "HookMode", "hookimpl", "hookspec"]
 
@@ -50,6 +52,7 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_models": "collect",
     "myclaw_tools": "collect",
     "myclaw_channels": "collect",
+    "myclaw_messengers": "collect",
     "myclaw_commands": "collect",
     "myclaw_signals": "collect",
     "myclaw_threshold": "first",
@@ -57,6 +60,7 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_check": "gate",
     "myclaw_event": "notify",
     "myclaw_nightly": "collect",
+    "myclaw_undo": "collect",
 }
 
 
@@ -170,6 +174,21 @@ def myclaw_channels(host: Host) -> Sequence[Channel]:  # type: ignore[empty-body
 
 
 @hookspec
+def myclaw_messengers(host: Host) -> Sequence[Messenger]:  # type: ignore[empty-body]
+    """Offer services that bring messages of people who are elsewhere.
+
+    Called once at start; must not import an SDK or touch the network: `myclaw serve` runs what is offered. Mode:
+    collect, sync. An error leaves the messengers out.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The messengers; a name that two plugins offer, or that a channel has, is an error.
+    """
+
+
+@hookspec
 def myclaw_commands() -> Sequence[Command]:  # type: ignore[empty-body]
     """Add commands to the command line.
 
@@ -276,4 +295,19 @@ async def myclaw_nightly(now: datetime, host: Host) -> Sequence[Text | str]:  # 
 
     Returns:
         Lines for the digest, one sentence each; none where there is nothing to tell.
+    """
+
+
+@hookspec
+def myclaw_undo(host: Host) -> Sequence[UndoHandler]:  # type: ignore[empty-body]
+    """Offer ways to take back what is no change of files.
+
+    Called once at start. Mode: collect, sync. An error leaves the handlers out: what they made records of is then told
+    as not undone.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The handlers; a name that two plugins offer, or that is the core's, is an error.
     """

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from myclaw_core.approval.cards import Cards
     from myclaw_core.approval.types import ApprovalCard, Reply
-    from myclaw_core.runtime.channel import Desk, Status, Submit
+    from myclaw_core.runtime.channel import Desk, Held, Status, Submit
     from myclaw_core.runtime.types import ExecutionTrace
     from myclaw_core.types.text import Text
 
@@ -102,6 +104,8 @@ class RecordingChannel:
         self.shown: list[str] = []
         self.statuses: list[Status] = []
         self.ended: list[ExecutionTrace] = []
+        self.holds: list[Held] = []
+        self.files: list[tuple[Path, str]] = []
 
     def status(self, status: Status) -> None:
         """Keep a status."""
@@ -118,6 +122,15 @@ class RecordingChannel:
     def show(self, markdown: str) -> None:
         """Keep the result of a slash command."""
         self.shown.append(markdown)
+
+    def held(self, held: Sequence[Held]) -> None:
+        """Keep what waits in the outbox."""
+        self.holds = list(held)
+
+    async def file(self, path: Path, name: str) -> Text | None:
+        """Keep what was delivered."""
+        self.files.append((path, name))
+        return None
 
     async def ask(self, cards: Cards, submit: Submit) -> None:
         """Answer each card by rule, after the reading pause; where it must be checked, a yes gives the name."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from myclaw_core.approval.types import ApprovalCard, Reply
-from myclaw_core.messages import _, render
-from myclaw_core.runtime.channel import Desk, Status, Submit
+from myclaw_core.messages import N_, _, render
+from myclaw_core.runtime.channel import Desk, Held, Status, Submit
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.testing import FakeClock
 from myclaw_core.types.text import Text
@@ -52,6 +53,13 @@ class DemoChannel:
     def show(self, markdown: str) -> None:
         """Print the result of a slash command."""
         print("\n".join(f"    {line}" for line in markdown.replace("`", "").splitlines()))
+
+    def held(self, held: Sequence[Held]) -> None:
+        """Show nothing: nothing is sent in the demonstration."""
+
+    async def file(self, path: Path, name: str) -> Text | None:
+        """Deliver nothing."""
+        return N_("files are not delivered here")
 
     async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
         """Show each card, let the reading pause pass and answer as the story says."""

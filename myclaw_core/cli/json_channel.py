@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from myclaw_core.approval.types import ApprovalCard
-from myclaw_core.runtime.channel import Desk, Status, Submit
+from myclaw_core.messages import N_
+from myclaw_core.runtime.channel import Desk, Held, Status, Submit
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
 
@@ -34,6 +36,13 @@ class JsonChannel:
     def show(self, markdown: str) -> None:
         """Print the result of a slash command."""
         _print({"answer": markdown})
+
+    def held(self, held: Sequence[Held]) -> None:
+        """Show nothing: a program waits."""
+
+    async def file(self, path: Path, name: str) -> Text | None:
+        """Deliver nothing: a program reads files itself."""
+        return N_("files are not delivered here")
 
     async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
         """Ask nobody."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Sequence
+from pathlib import Path
 
 from myclaw_core.agent import Agent
 from myclaw_core.approval.types import ApprovalCard
@@ -13,7 +14,7 @@ from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok
 from myclaw_core.doctor.patient import Patient
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
-from myclaw_core.runtime.channel import Desk, Status, Submit
+from myclaw_core.runtime.channel import Desk, Held, Status, Submit
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text, joined
 
@@ -43,6 +44,13 @@ class _Quiet:
 
     def show(self, markdown: str) -> None:
         """Show nothing."""
+
+    def held(self, held: Sequence[Held]) -> None:
+        """Show nothing: nothing is sent here."""
+
+    async def file(self, path: Path, name: str) -> Text | None:
+        """Deliver nothing."""
+        return N_("files are not delivered here")
 
     async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
         """Ask nobody, which is no."""

@@ -45,7 +45,9 @@ __all__ = [
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _COMMAND = re.compile(r"[a-z][a-z0-9-]*")
 _MODEL_METHODS = ("missing", "complete", "close")
-_CHANNEL_METHODS = ("status", "text", "notice", "show", "ask", "end_turn", "serve")
+_CHANNEL_METHODS = ("status", "text", "notice", "show", "held", "file", "ask", "end_turn", "serve")
+_MESSENGER_METHODS = ("missing", "channel", "serve")
+_UNDO_METHODS = ("revert",)
 _STORE_METHODS = ("open", "close", "transaction")
 _ESTIMATOR_METHODS = ("initial", "born", "update", "score", "effective_count")
 _SANDBOX_METHODS = ("missing", "run")
@@ -122,6 +124,16 @@ def model_problem(model: Any) -> str | None:
 def channel_problem(channel: Any) -> str | None:
     """Return why `channel` is no channel, or `None`."""
     return _object_problem(channel, "channel", _CHANNEL_METHODS)
+
+
+def messenger_problem(messenger: Any) -> str | None:
+    """Return why `messenger` is no messenger, or `None`."""
+    return _object_problem(messenger, "messenger", _MESSENGER_METHODS)
+
+
+def undo_problem(handler: Any) -> str | None:
+    """Return why `handler` takes nothing back, or `None`."""
+    return _object_problem(handler, "undo handler", _UNDO_METHODS)
 
 
 def command_problem(command: Any) -> str | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Literal, Protocol
+from uuid import UUID
 
 from attrs import frozen
 
@@ -12,7 +14,7 @@ from myclaw_core.approval.types import Reply
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
 
-__all__ = ["Channel", "Desk", "Status", "Submit"]
+__all__ = ["Channel", "Desk", "Held", "Status", "Submit"]
 
 Submit = Callable[[Reply], Awaitable[Text | None]]
 """Hands in one answer; returns why it was refused (reading pause, expiry), or `None` once it is taken for good."""
@@ -30,6 +32,21 @@ class Status:
     phase: Literal["thinking", "tool", "waiting", "done", "failed"]
     tool: str = ""
     detail: str = ""
+
+
+@frozen(kw_only=True)
+class Held:
+    """Something in the outbox: it is sent when its hold is over and can be recalled until then.
+
+    Attributes:
+        id: What `Desk.recall` takes.
+        what: What is sent, and to whom.
+        due_s: Reading of the clock's monotonic seconds at which it is sent.
+    """
+
+    id: UUID
+    what: Text
+    due_s: float
 
 
 class Desk(Protocol):
@@ -50,6 +67,10 @@ class Desk(Protocol):
 
     async def submit(self, reply: Reply) -> Text | None:
         """Hand in an answer whenever it comes, also one to a question of an earlier run; like `Submit`."""
+        ...
+
+    async def recall(self, held_id: UUID) -> Text:
+        """Take back what waits in the outbox and return what is told."""
         ...
 
 
@@ -77,6 +98,14 @@ class Channel(Protocol):
 
     def show(self, markdown: str) -> None:
         """Show the whole result of a slash command."""
+        ...
+
+    def held(self, held: Sequence[Held]) -> None:
+        """Show what will be sent and can still be recalled, each with a countdown; called at every change."""
+        ...
+
+    async def file(self, path: Path, name: str) -> Text | None:
+        """Deliver a file of this machine under a name; return why it could not be delivered, or `None`."""
         ...
 
     async def ask(self, cards: Cards, submit: Submit) -> None:

@@ -266,6 +266,7 @@ class Turn:
         parent_trace_id: Set for an undo or a replay.
         activity: What sort of work it is.
         level_stands: Whether `autonomy` is the person's standing level, which may fall while the turn runs.
+        message_key: Names the message of the inbox that this turn acts on; empty where it came directly.
     """
 
     id: UUID
@@ -283,6 +284,7 @@ class Turn:
     parent_trace_id: UUID | None = None
     activity: Activity = "turn"
     level_stands: bool = False
+    message_key: str = ""
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 

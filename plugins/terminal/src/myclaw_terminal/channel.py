@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TextIO
@@ -13,8 +13,8 @@ from typing import TextIO
 from myclaw_core.approval.cards import Cards
 from myclaw_core.clock import Clock
 from myclaw_core.host import Host
-from myclaw_core.messages import render
-from myclaw_core.runtime.channel import Desk, Status, Submit
+from myclaw_core.messages import N_, render
+from myclaw_core.runtime.channel import Desk, Held, Status, Submit
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
 from myclaw_terminal.chat import Chat
@@ -89,6 +89,16 @@ class TerminalChannel:
     def show(self, markdown: str) -> None:
         """Show the whole result of a slash command."""
         self._screen.markdown(markdown)
+
+    def held(self, held: Sequence[Held]) -> None:
+        """Show what will be sent and can still be recalled."""
+        for each in held:
+            self.notice(each.what)
+
+    async def file(self, path: Path, name: str) -> Text | None:
+        """Say where the file lies: it is on the machine at which the person sits."""
+        self.notice(N_("{name}: {path}", name=name, path=str(path)))
+        return None
 
     async def ask(self, cards: Cards, submit: Submit) -> None:
         """Put `cards` to the person; where nobody is there, return at once without a reply."""
