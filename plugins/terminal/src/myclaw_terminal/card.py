@@ -8,11 +8,11 @@ from datetime import datetime
 
 from myclaw_core.approval.types import ApprovalCard
 from myclaw_core.messages import N_, _, n_, render
+from myclaw_core.shown.inert import cut, inert, short_target
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect, EffectKind, Reversibility, RiskBand
 from myclaw_core.types.text import Text
 from myclaw_terminal.answers import word
-from myclaw_terminal.inert import cut, inert, short_target
 from myclaw_terminal.lines import Line, Style, columns, said
 from myclaw_terminal.offers import Offer
 

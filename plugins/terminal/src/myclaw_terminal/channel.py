@@ -16,12 +16,12 @@ from myclaw_core.host import Host
 from myclaw_core.messages import N_, render
 from myclaw_core.runtime.channel import Desk, Held, Status, Submit
 from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.shown.inert import inert
 from myclaw_core.types.text import Text
 from myclaw_terminal.chat import Chat
 from myclaw_terminal.closing import closing_lines
 from myclaw_terminal.dialog import Dialog
 from myclaw_terminal.faults import FAULTS
-from myclaw_terminal.inert import inert
 from myclaw_terminal.lines import Line
 from myclaw_terminal.reader import LinePrompt, Prompt
 from myclaw_terminal.screen import DumbScreen, PipeScreen, Screen, is_terminal, write

@@ -14,7 +14,7 @@ from attrs import define
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import _, render
 from myclaw_core.runtime.channel import Desk, Status
-from myclaw_terminal.inert import inert
+from myclaw_core.shown.inert import inert
 from myclaw_terminal.lines import Line
 from myclaw_terminal.reader import Interrupted, Prompt
 from myclaw_terminal.screen import Screen

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from myclaw_core.events.types import Event, PluginFault
 from myclaw_core.messages import _, render
-from myclaw_terminal.inert import inert
+from myclaw_core.shown.inert import inert
 from myclaw_terminal.screen import write
 
 __all__ = ["FAULTS", "FaultLines"]

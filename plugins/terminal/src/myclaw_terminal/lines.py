@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 from attrs import frozen
 
+from myclaw_core.shown.said import Tone
+
 __all__ = ["Line", "Style", "columns", "layout", "said"]
 
-Style = Literal["", "bold", "dim", "good", "bad", "warn", "hunk"]
+Style = Tone
 
 _LEAST_COLUMNS = 7
 _NARROW_INDENT = 4

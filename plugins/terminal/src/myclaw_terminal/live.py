@@ -17,9 +17,9 @@ from rich.text import Text as RichText
 
 from myclaw_core.clock import Clock
 from myclaw_core.runtime.channel import Status
+from myclaw_core.shown.inert import inert_answer
 from myclaw_terminal.blocks import BlockSplitter
 from myclaw_terminal.hanging import hanging
-from myclaw_terminal.inert import inert_answer
 from myclaw_terminal.lines import Line, Style, layout
 from myclaw_terminal.region import Region
 from myclaw_terminal.screen import status_words, write

@@ -10,8 +10,8 @@ from myclaw_core.approval.press import denied_classes
 from myclaw_core.approval.tutor import names_of
 from myclaw_core.approval.types import ApprovalCard
 from myclaw_core.messages import _, n_
+from myclaw_core.shown.inert import inert, short_target
 from myclaw_terminal.answers import BASIC, Answer, word
-from myclaw_terminal.inert import inert, short_target
 
 __all__ = ["Offer", "tutor_name"]
 

@@ -8,8 +8,8 @@ from typing import Protocol, TextIO
 
 from myclaw_core.messages import _
 from myclaw_core.runtime.channel import Status
+from myclaw_core.shown.inert import inert, inert_answer
 from myclaw_terminal.hanging import hanging
-from myclaw_terminal.inert import inert, inert_answer
 from myclaw_terminal.lines import Line, layout
 
 __all__ = ["DumbScreen", "PipeScreen", "Screen", "is_terminal", "status_words", "write"]

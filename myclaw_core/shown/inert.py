@@ -1,4 +1,4 @@
-"""Text from outside must never steer the terminal or hide what it says."""
+"""Text from outside must never steer a screen or hide what it says."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from myclaw_terminal.inert import cut, inert, inert_answer, short_target
+
+from myclaw_core.shown.inert import cut, inert, inert_answer, short_target
 
 
 def test_escape_sequences_and_direction_marks_are_spelled_out() -> None:

@@ -1,0 +1,1 @@
+"""What people are shown in the same words whatever the channel."""
