@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from myclaw_terminal.answers import BASIC, REACHES, meanings, word
+from myclaw_terminal.answers import meanings
+
+from myclaw_core.shown.offers import BASIC, REACHES, word
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 LIKELY = st.sampled_from(["y", "n", "d", "yes", "no", "No", "details", "nö", " n", "да", "ja", "na"])

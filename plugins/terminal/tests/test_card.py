@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from myclaw_terminal.card import card_lines, detail_lines, overview_lines
 from myclaw_terminal.lines import Line, layout
-from myclaw_terminal.offers import Offer
 
 from myclaw_core.approval.types import ApprovalCard
+from myclaw_core.shown.offers import Offer
 
 
 def rows(lines: list[Line], width: int = 80) -> list[str]:

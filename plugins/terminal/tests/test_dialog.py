@@ -8,15 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from myclaw_terminal.answers import word
 from myclaw_terminal.card import card_lines, detail_lines
 from myclaw_terminal.dialog import Dialog
 from myclaw_terminal.lines import Line, layout
-from myclaw_terminal.offers import Offer
 from myclaw_terminal.screen import DumbScreen
 
 from myclaw_core.approval.cards import Asked, Cards
 from myclaw_core.approval.types import ApprovalCard, Reply
+from myclaw_core.shown.offers import Offer, word
 from myclaw_core.testing import FakeClock
 from myclaw_core.types.text import Text
 

@@ -4,46 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Mapping
-from typing import Literal
 
-from myclaw_core.approval.types import Reach
-from myclaw_core.messages import _
+from myclaw_core.shown.offers import BASIC, Answer, word
 
-__all__ = ["BASIC", "REACHES", "Answer", "meanings", "word"]
-
-Answer = Literal["yes", "no", "details", "never", "always", "keep asking", "all", "10 min", "30 min", "3 times"]
-
-BASIC: tuple[Answer, ...] = ("yes", "no", "details")
-"""The answers to every card; their first letters are enough."""
-
-REACHES: Mapping[Answer, Reach] = {
-    "never": "never",
-    "always": "always",
-    "keep asking": "keep_asking",
-    "10 min": "10_min",
-    "30 min": "30_min",
-    "3 times": "3_times",
-}
-"""The answers that hold for later questions, too."""
+__all__ = ["meanings"]
 
 _SHORT: Mapping[Answer, str] = {"10 min": "10", "30 min": "30", "3 times": "3", "keep asking": "keep"}
-
-
-def word(answer: Answer) -> str:
-    """Return the word that is shown for an answer, in the language of the person."""
-    words = {
-        "yes": _("yes"),
-        "no": _("no"),
-        "details": _("details"),
-        "never": _("never"),
-        "always": _("always"),
-        "keep asking": _("keep asking"),
-        "all": _("all"),
-        "10 min": _("10 min"),
-        "30 min": _("30 min"),
-        "3 times": _("3 times"),
-    }
-    return words[answer] or answer
 
 
 def meanings(typed: str, among: Collection[Answer] = BASIC) -> frozenset[Answer]:

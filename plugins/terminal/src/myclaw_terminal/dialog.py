@@ -14,10 +14,11 @@ from myclaw_core.clock import Clock
 from myclaw_core.messages import _, n_, render
 from myclaw_core.runtime.channel import Submit
 from myclaw_core.shown.inert import inert
-from myclaw_terminal.answers import BASIC, REACHES, Answer, meanings, word
+from myclaw_core.shown.offers import BASIC, REACHES, Answer, Offer, word
+from myclaw_terminal.answers import meanings
 from myclaw_terminal.card import card_lines, detail_lines, overview_lines
 from myclaw_terminal.lines import Line
-from myclaw_terminal.offers import Offer, tutor_name
+from myclaw_terminal.offers import tutor_name
 from myclaw_terminal.reader import Interrupted, Prompt
 from myclaw_terminal.screen import Screen
 
