@@ -8,6 +8,7 @@ from myclaw_core.messages import N_
 from myclaw_core.types.text import Text, as_text, joined
 
 __all__ = [
+    "CallStoppedError",
     "CodecError",
     "ConfigError",
     "EffectChangedError",
@@ -91,6 +92,10 @@ class TrustCorruptionError(StoreError):
 
 class EffectChangedError(MyclawError):
     """Raised when what an executor opened is not what the policy judged."""
+
+
+class CallStoppedError(BaseException):
+    """Raised inside a function that nobody waits for any more; a tool does not catch it, so that it ends at once."""
 
 
 class ToolFailure(MyclawError):  # noqa: N818 - an answer to the model, not a fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 
-from myclaw_core.errors import EffectChangedError, ToolFailure
+from myclaw_core.errors import CallStoppedError, EffectChangedError, ToolFailure
 from myclaw_core.files.failures import os_errors
 from myclaw_core.files.handles import (
     Place,
@@ -62,10 +62,15 @@ class PinnedFiles:
         self._forbidden = forbidden
         self._journalled = journalled
         self._closed = False
+        self._stopped = False
 
     def close(self) -> None:
-        """Refuse everything from now on: a call that is over, or took too long, touches nothing more."""
+        """Refuse everything from now on: a call that is over touches nothing more."""
         self._closed = True
+
+    def stop(self) -> None:
+        """End the function that uses this, at its next look at a file: nobody waits for what it finds any more."""
+        self._stopped = True
 
     def require_judged(self, change: PlannedChange) -> None:
         """Check that a planned change touches only what was judged.
@@ -122,6 +127,7 @@ class PinnedFiles:
         while todo:
             entry = todo.pop()
             yield entry
+            self._refuse_stopped()
             if entry.kind != "dir":
                 continue
             try:
@@ -206,6 +212,7 @@ class PinnedFiles:
         self._refuse_forbidden(real)
         with os_errors(real), open_folder(real) as folder:
             for name in list_names(folder):
+                self._refuse_stopped()
                 path = f"{real.rstrip('/')}/{name}"
                 status = status_at((folder, name))
                 if self._forbidden(path):
@@ -232,7 +239,12 @@ class PinnedFiles:
             )
         self._refuse_forbidden(real)
 
+    def _refuse_stopped(self) -> None:
+        if self._stopped:
+            raise CallStoppedError
+
     def _refuse_forbidden(self, real: str) -> None:
+        self._refuse_stopped()
         if self._closed:
             raise ToolFailure(N_("the call is over; nothing more is done"))
         if self._forbidden(real):

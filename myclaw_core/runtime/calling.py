@@ -17,7 +17,7 @@ from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.failover import CallFailedError, Lineup, ModelChoice
 from myclaw_core.runtime.model import ModelError, ModelProvider, ModelReply, ModelRequest
 from myclaw_core.runtime.prompt import system_prompt, tool_specs
-from myclaw_core.runtime.received import guarded, received_error, received_reply
+from myclaw_core.runtime.received import guarded_briefly, received_error, received_reply
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.softcap import ask_past_soft_cap
@@ -115,7 +115,7 @@ class ModelCaller:
 
         try:
             async with self._services.clock.timeout(limit_s):
-                answer = await guarded(_who(provider), choice.provider.complete(request, show))
+                answer = await guarded_briefly(_who(provider), choice.provider.complete(request, show))
             reply = received_reply(answer, provider)
         except (Exception, asyncio.CancelledError) as error:
             line = _line(error, provider)

@@ -15,11 +15,12 @@ from attrs import evolve
 from myclaw_core.approval.grants import GrantEndedError
 from myclaw_core.approval.records import NotGrantedError
 from myclaw_core.budget.types import BudgetRefusedError
-from myclaw_core.errors import MyclawError, ToolFailure
+from myclaw_core.errors import CallStoppedError, MyclawError, ToolFailure
 from myclaw_core.messages import N_
 from myclaw_core.policy.never import NeverRefusedError
 from myclaw_core.policy.rates import RateRefusedError
 from myclaw_core.redact import redact_text
+from myclaw_core.runtime.finishing import ended_soon, finished
 from myclaw_core.runtime.planning import PlanFailedError, Planned, Planner, tool_error, who
 from myclaw_core.runtime.received import guarded, guarded_in_thread, received_error, received_result
 from myclaw_core.runtime.recorder import TraceRecorder
@@ -89,19 +90,21 @@ class Executor:
         try:
             async with self._services.clock.timeout(tool.timeout_s):
                 result = await asyncio.shield(running)
-            finished = evolve(step, state="done", exec_result=self._fit(result, step))
+            ended = evolve(step, state="done", exec_result=self._fit(result, step))
         except asyncio.CancelledError:
-            await self._end_cancelled(tool, step, running, started_s, undo)
+            files.stop()
+            waits = command is not None
+            await finished(self._end_cancelled(tool, step, running, started_s, undo, waits=waits))
             raise
         except Exception as error:
             running.cancel()
             if command is not None:
                 await asyncio.wait({running})
-            finished, unsure = self._failed(tool, step, error), _may_have_acted(error)
+            ended, unsure = self._failed(tool, step, error), _may_have_acted(error)
         finally:
             files.close()
             network.close()
-        return await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
+        return await self._end(evolve(ended, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
 
     async def _prepare(
         self, tool: Tool, call: ToolCall, step: ActionStep, planned: Planned | None
@@ -171,19 +174,25 @@ class Executor:
         running: asyncio.Future[ToolResult],
         started_s: float,
         undo: UndoRecord | None,
+        *,
+        waits: bool,
     ) -> None:
-        """Stop the tool, wait until it has really stopped, and record what came of it."""
-        if inspect.iscoroutinefunction(tool.run):
-            running.cancel()
+        """Stop the tool and record what came of it.
+
+        Args:
+            waits: Whether it is waited for until it has really stopped, as a command in the sandbox is; any other tool
+                that goes on is left behind, without access to files.
+        """
         unsure = False
         try:
-            result = await running
-            finished = evolve(step, state="done", exec_result=self._fit(result, step))
-        except (Exception, asyncio.CancelledError) as error:
-            message = CANCELLED if isinstance(error, asyncio.CancelledError) else received_error(error)
-            finished = evolve(step, state="failed", error=ToolError(kind="exception", message=message))
+            result = await _stopped(tool, running, waits=waits)
+            ended = evolve(step, state="done", exec_result=self._fit(result, step))
+        except (Exception, asyncio.CancelledError, CallStoppedError) as error:
+            was_stopped = isinstance(error, asyncio.CancelledError | CallStoppedError)
+            message = CANCELLED if was_stopped else received_error(error)
+            ended = evolve(step, state="failed", error=ToolError(kind="exception", message=message))
             unsure = _may_have_acted(error)
-        await self._end(evolve(finished, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
+        await self._end(evolve(ended, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
 
     async def _end(
         self, step: ActionStep, undo: UndoRecord | None = None, *, may_have_spent: bool = False
@@ -200,6 +209,22 @@ class Executor:
 
     def _ms_since(self, started_s: float) -> int:
         return round((self._services.clock.monotonic() - started_s) * 1000)
+
+
+async def _stopped(tool: Tool, running: asyncio.Future[ToolResult], *, waits: bool) -> ToolResult:
+    """Return what a tool still gives that was told to stop.
+
+    Raises:
+        MyclawError: It goes on; nobody waits for it any more.
+        asyncio.CancelledError, CallStoppedError, Exception: It ended with that.
+    """
+    if inspect.iscoroutinefunction(tool.run):
+        running.cancel()
+    if waits:
+        await asyncio.wait({running})
+    elif not await ended_soon(running):
+        raise MyclawError(N_("stopped by the person; it did not end at once, so what it did is not known"))
+    return running.result()
 
 
 async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> ToolResult:

@@ -122,6 +122,9 @@ class Planner:
             planned = await guarded_in_thread(who(tool), tool.plan, deepcopy(call.args), context)
             changes = _planned_changes(planned, files)
             return await asyncio.to_thread(self._looked_at, changes)
+        except asyncio.CancelledError:
+            files.stop()
+            raise
         except Exception as error:
             raise PlanFailedError(tool_error(tool, error)) from error
         finally:

@@ -9,16 +9,25 @@ from typing import Any, ParamSpec, TypeVar
 from attrs import evolve
 
 from myclaw_core import codec
-from myclaw_core.errors import CodecError, MyclawError
+from myclaw_core.errors import CallStoppedError, CodecError, MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import one_line
+from myclaw_core.runtime.finishing import ended_soon, finished
 from myclaw_core.runtime.model import ModelError, ModelReply
 from myclaw_core.runtime.storable import storable_data, storable_line, storable_message, storable_text
 from myclaw_core.runtime.tool import PlannedChange
 from myclaw_core.runtime.types import ToolResult, Usage
 from myclaw_core.types.text import Text
 
-__all__ = ["guarded", "guarded_in_thread", "is_change", "received_error", "received_reply", "received_result"]
+__all__ = [
+    "guarded",
+    "guarded_briefly",
+    "guarded_in_thread",
+    "is_change",
+    "received_error",
+    "received_reply",
+    "received_result",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,12 +58,29 @@ async def guarded(who: Text, awaitable: Awaitable[T]) -> T:
         raise _raised(who, error) from error
 
 
+async def guarded_briefly(who: Text, awaitable: Awaitable[T]) -> T:
+    """Do the same; code that goes on although it was cancelled is left behind after a moment."""
+    running = asyncio.ensure_future(guarded(who, awaitable))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        running.cancel()
+        await finished(ended_soon(running))
+        raise
+
+
 async def guarded_in_thread(who: Text, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what `function` returns in a thread, so that the loop goes on; see `guarded`."""
+    """Return what `function` returns in a thread, so that the loop goes on; see `guarded`.
+
+    Raises:
+        CallStoppedError: The function noticed that nobody waits for it any more.
+    """
 
     def call() -> T:
         try:
             return function(*args, **kwargs)
+        except CallStoppedError:
+            raise
         except StopIteration as error:  # no future can carry it: whoever waits would wait for ever
             raise _raised(who, error) from error
         except Exception:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 
 from attrs import frozen
 
@@ -17,6 +16,7 @@ from myclaw_core.files.resolve import display_path, is_beneath
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _
 from myclaw_core.policy.shell import ShellCall
+from myclaw_core.runtime.finishing import finished
 from myclaw_core.sandbox.autorun import SUFFIX, Autoruns, Seen
 from myclaw_core.sandbox.enclosure import Enclosure
 from myclaw_core.sandbox.sandbox import Sandbox, ShellJob, ShellRun
@@ -76,7 +76,7 @@ class Shells:
             printed = run.printed()
         finally:
             if job.write_root:
-                await _whatever_happens(partial(self.set_aside, job.write_root, autoruns, printed))
+                await finished(asyncio.to_thread(self.set_aside, job.write_root, autoruns, printed))
         return run
 
     def set_aside(self, root: str, autoruns: Autoruns, printed: str = "") -> None:
@@ -190,20 +190,6 @@ def shown_command(call: ShellCall, irreversible: Text | None) -> str:
     if irreversible is None:
         return f"$ {command}"
     return _("$ {command}\ncannot be undone: {reason}", command=command, reason=irreversible)
-
-
-async def _whatever_happens(work: Callable[[], None]) -> None:
-    """Do something in a thread to its end, also where the task is cancelled meanwhile; its own error comes first."""
-    doing = asyncio.ensure_future(asyncio.to_thread(work))
-    cancelled: asyncio.CancelledError | None = None
-    while not doing.done():
-        try:
-            await asyncio.wait({doing})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    doing.result()
-    if cancelled is not None:
-        raise cancelled
 
 
 def _listed(paths: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.calling import ModelCaller, TurnEndedError
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.claims import claims_a_deed, did_something
+from myclaw_core.runtime.finishing import finished
 from myclaw_core.runtime.model import ModelReply
 from myclaw_core.runtime.prompt import trim_history
 from myclaw_core.runtime.recorder import new_trace
@@ -79,10 +80,10 @@ class TurnRunner:
             outcome = ended.outcome
             self._channel.notice(ended.notice)
         except asyncio.CancelledError:
-            await asyncio.shield(self._close("abandoned"))
+            await finished(self._close("abandoned"))
             raise
         except Exception as error:
-            await asyncio.shield(self._close("failed"))
+            await finished(self._close("failed"))
             if isinstance(error, MyclawError | OSError):
                 raise
             text = N_(
