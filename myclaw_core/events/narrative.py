@@ -15,6 +15,7 @@ from myclaw_core.events.types import (
     ApprovalAsked,
     ConfigChanged,
     CostMediansSet,
+    DeferralEnded,
     Event,
     GrantEnded,
     GrantGiven,
@@ -22,8 +23,11 @@ from myclaw_core.events.types import (
     ModelCalled,
     NeverChanged,
     NightlyDone,
+    PairingChanged,
     PluginConsent,
     PluginFault,
+    QuestionDeferred,
+    SlotEnded,
     StepDecided,
     StepEnded,
     StepIntended,
@@ -157,6 +161,21 @@ def _approval_answered(event: ApprovalAnswered) -> list[str]:
 
 
 @_lines.register
+def _question_deferred(event: QuestionDeferred) -> list[str]:
+    until = f"{event.expires_at:%Y-%m-%d %H:%M}"
+    return [_("left for a later answer until {until} ({request})", until=until, request=str(event.request_id))]
+
+
+@_lines.register
+def _deferral_ended(event: DeferralEnded) -> list[str]:
+    ending, request = word(event.ending), str(event.request_id)
+    if event.by is None:
+        return [_("the question that was left: {ending} ({request})", ending=ending, request=request)]
+    by = str(event.by)
+    return [_("the question that was left: {ending} in trace {by} ({request})", ending=ending, by=by, request=request)]
+
+
+@_lines.register
 def _grant_given(event: GrantGiven) -> list[str]:
     return [_("grant {number}: {grant}", number=event.grant.number, grant=told(event.grant))]
 
@@ -258,6 +277,20 @@ def _level_changed(event: LevelChanged) -> list[str]:
 
 
 @_lines.register
+def _pairing_changed(event: PairingChanged) -> list[str]:
+    who = f"{event.sender} ({event.name})" if event.name else event.sender
+    match event.change:
+        case "offered":
+            return [_("a code to pair with {messenger} was made by {who}", messenger=event.messenger, who=who)]
+        case "void":
+            return [_("the code of {messenger} is void, last tried by {who}", messenger=event.messenger, who=who)]
+        case "paired":
+            return [_("{who} is served on {messenger} from now on", messenger=event.messenger, who=who)]
+        case "ended":
+            return [_("{who} is not served on {messenger} any more", messenger=event.messenger, who=who)]
+
+
+@_lines.register
 def _trust_changed(event: TrustChanged) -> list[str]:
     who = event.sender
     subjects = [" ".join(subject) for subject in event.subjects]
@@ -287,6 +320,25 @@ def _cost_medians_set(event: CostMediansSet) -> list[str]:
 @_lines.register
 def _nightly_done(event: NightlyDone) -> list[str]:
     return [_("the work of the night to {night} is done", night=event.night), *map(render, event.lines)]
+
+
+@_lines.register
+def _slot_ended(event: SlotEnded) -> list[str]:
+    at = f"{event.due_at:%Y-%m-%d %H:%M}"
+    if event.outcome == "done":
+        return [_("{job}, due at {at}: done", job=event.job, at=at)]
+    if event.outcome == "failed":
+        return [_("{job}, due at {at}: failed: {reason}", job=event.job, at=at, reason=event.reason)]
+    return [
+        n_(
+            "{job}, due at {at}: skipped: {reason}",
+            "{job}, due {n} times until {at}: skipped: {reason}",
+            event.slots,
+            job=event.job,
+            at=at,
+            reason=event.reason,
+        )
+    ]
 
 
 def _json(args: Mapping[str, Any]) -> str:

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from attrs import field, frozen
 
-from myclaw_core.approval.types import Approval, ApprovalRequest, Grant, GrantEnding
+from myclaw_core.approval.types import Approval, ApprovalRequest, DeferralEnding, Grant, GrantEnding
+from myclaw_core.outbox.types import OutboxState
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, ModelCall, PluginVersion, Turn
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.effect import Autonomy
@@ -22,6 +23,7 @@ __all__ = [
     "ApprovalAsked",
     "ConfigChanged",
     "CostMediansSet",
+    "DeferralEnded",
     "Event",
     "GrantEnded",
     "GrantGiven",
@@ -29,8 +31,11 @@ __all__ = [
     "ModelCalled",
     "NeverChanged",
     "NightlyDone",
+    "OutboxChanged",
+    "PairingChanged",
     "PluginConsent",
     "PluginFault",
+    "SlotEnded",
     "StepDecided",
     "StepEnded",
     "StepIntended",
@@ -92,6 +97,39 @@ class ApprovalAnswered:
 
     trace_id: UUID
     approval: Approval
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class QuestionDeferred:
+    """A run that had nobody to ask left a question for later.
+
+    Attributes:
+        trace_id: That run.
+        seal: SHA-256 of the record that holds the call.
+    """
+
+    trace_id: UUID
+    request_id: UUID
+    seal: str
+    expires_at: datetime
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class DeferralEnded:
+    """A question that was left for later is not asked any more.
+
+    Attributes:
+        trace_id: The run that left it.
+        ending: `run` is written together with the intent of the action.
+        by: The trace in which it was answered.
+    """
+
+    trace_id: UUID
+    request_id: UUID
+    ending: DeferralEnding
+    by: UUID | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -196,6 +234,28 @@ class UndoApplied:
 
 
 @frozen(kw_only=True)
+class OutboxChanged:
+    """A message in the outbox came to its next state; what is in it is not told here.
+
+    Attributes:
+        state: The new state: `held` in the transaction of its step's intent, `sending` before its delivery begins.
+        targets: To whom, as its effects name them.
+        due_at: When its hold is over.
+        reason: Why it was not sent, or what its delivery told.
+    """
+
+    trace_id: UUID
+    step_index: int
+    message_id: UUID
+    state: OutboxState
+    tool: str
+    targets: tuple[str, ...]
+    due_at: datetime
+    reason: Text | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class PluginFault:
     """A plugin raised, hung or broke a rule; it was contained.
 
@@ -267,6 +327,25 @@ class LevelChanged:
 
 
 @frozen(kw_only=True)
+class PairingChanged:
+    """Somebody is served on a messenger from now on, or is not any more.
+
+    Attributes:
+        change: `offered`: a code was made; `void`: it was tried in vain too often; `paired`: it was used; `ended`: the
+            person is not served any more.
+        sender: Who did it; for `ended`, whom the person at this machine took out.
+        name: What the sender is called on the messenger; empty where that is not known.
+    """
+
+    messenger: str
+    change: Literal["offered", "void", "paired", "ended"]
+    sender: str
+    name: str = ""
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class TrustChanged:
     """A person ordered something about trust, or a neuron was born.
 
@@ -324,6 +403,26 @@ class NightlyDone:
 
 
 @frozen(kw_only=True)
+class SlotEnded:
+    """A time at which something was due has passed: it was done, or was not.
+
+    Attributes:
+        job: What was due.
+        due_at: When.
+        reason: Why it failed or was skipped.
+        slots: How many times that followed each other ended alike; `due_at` is the last of them.
+    """
+
+    job: str
+    due_at: datetime
+    outcome: Literal["done", "failed", "skipped"]
+    reason: Text = field(factory=lambda: Text(""))
+    slots: int = 1
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class UnknownEvent:
     """An event of a later minor version; kept as it is."""
 
@@ -338,6 +437,8 @@ Event = (
     | StepDecided
     | ApprovalAsked
     | ApprovalAnswered
+    | QuestionDeferred
+    | DeferralEnded
     | GrantGiven
     | GrantEnded
     | NeverChanged
@@ -345,12 +446,15 @@ Event = (
     | StepEnded
     | TraceClosed
     | UndoApplied
+    | OutboxChanged
     | PluginFault
     | PluginConsent
     | ConfigChanged
     | LevelChanged
+    | PairingChanged
     | TrustChanged
     | CostMediansSet
     | NightlyDone
+    | SlotEnded
     | UnknownEvent
 )

@@ -13,6 +13,7 @@ from myclaw_core.approval.types import Approval
 from myclaw_core.budget.ledger import Ledger, Reservation
 from myclaw_core.clock import Clock
 from myclaw_core.constitution.types import ViolationReport
+from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import (
     ModelCalled,
@@ -41,6 +42,7 @@ from myclaw_core.types.text import Text
 from myclaw_core.undo.types import UndoRecord
 
 __all__ = [
+    "INBOX_KIND",
     "LAST_KIND",
     "TURN_KIND",
     "UNDO_KIND",
@@ -56,6 +58,7 @@ __all__ = [
 TURN_KIND = "turn"
 UNDO_KIND = "undo"
 LAST_KIND = "last"
+INBOX_KIND = "inbox"
 
 
 def new_trace(turn: Turn, plugins: Sequence[PluginVersion], config_digest: str) -> ExecutionTrace:
@@ -133,10 +136,15 @@ class TraceRecorder:
         self.trace = trace
 
     async def start(self, turn: Turn) -> None:
-        """Record that the turn began and which process runs it."""
+        """Record that the turn began and which process runs it, and take its message out of the inbox with that.
+
+        Raises:
+            StoreError: It cannot be recorded, or the message is not in the inbox any more.
+        """
         message = Message(role="user", text=turn.text)
         open_turn = OpenTurn(owner=this_process())
         async with self._log.transaction() as tx:
+            await _take_out(tx, turn.message_key)
             await tx.put(TURN_KIND, str(turn.id), codec.dumps(open_turn))
             await tx.append(
                 TurnStarted(
@@ -264,6 +272,14 @@ class TraceRecorder:
                 self.trace.approvals.append(approval)
                 mark_asked(self.trace, step_index, approval.request_id)
             await close_in(tx, self.trace, signals)
+
+
+async def _take_out(tx: LogTransaction, message_key: str) -> None:
+    """Take the message that a turn acts on out of the inbox: of two turns that want it one begins."""
+    if message_key:
+        if await tx.get(INBOX_KIND, message_key) is None:
+            raise StoreError(N_("message {key} was acted on already; nothing was done", key=message_key))
+        await tx.delete(INBOX_KIND, message_key)
 
 
 async def close_in(tx: LogTransaction, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:

@@ -6,13 +6,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from myclaw_core.approval.types import Approval, ApprovalCard, ApprovalRequest, ApprovalState, Grant, Reach, Reply
+    from myclaw_core.approval.types import (
+        Approval,
+        ApprovalCard,
+        ApprovalRequest,
+        ApprovalState,
+        Deferred,
+        Grant,
+        Origin,
+        Reach,
+        Reply,
+        Sealed,
+    )
     from myclaw_core.constitution.types import Law, ViolationReport
     from myclaw_core.events.types import (
         ApprovalAnswered,
         ApprovalAsked,
         ConfigChanged,
         CostMediansSet,
+        DeferralEnded,
         Event,
         GrantEnded,
         GrantGiven,
@@ -20,8 +32,11 @@ if TYPE_CHECKING:
         ModelCalled,
         NeverChanged,
         NightlyDone,
+        OutboxChanged,
+        PairingChanged,
         PluginConsent,
         PluginFault,
+        SlotEnded,
         StepDecided,
         StepEnded,
         StepIntended,
@@ -34,6 +49,7 @@ if TYPE_CHECKING:
     )
     from myclaw_core.memory.types import Episode, Fact, FactProposal
     from myclaw_core.neurons.types import NeuronManifest
+    from myclaw_core.outbox.types import OutboxMessage, OutboxState
     from myclaw_core.policy.types import CheckReason, Evidence, Finding, PolicyDecision, Situation
     from myclaw_core.runtime.tool import Tool
     from myclaw_core.runtime.types import (
@@ -84,6 +100,8 @@ __all__ = [
     "ConfigChanged",
     "CostMediansSet",
     "Critic",
+    "Deferred",
+    "DeferralEnded",
     "Effect",
     "EffectKind",
     "Episode",
@@ -109,7 +127,12 @@ __all__ = [
     "NeuronState",
     "NeverChanged",
     "NightlyDone",
+    "Origin",
+    "OutboxChanged",
+    "OutboxMessage",
+    "OutboxState",
     "Outcome",
+    "PairingChanged",
     "PathChange",
     "PathState",
     "PlannedAction",
@@ -117,6 +140,7 @@ __all__ = [
     "PluginFault",
     "PluginVersion",
     "PolicyDecision",
+    "QuestionDeferred",
     "Reach",
     "Reply",
     "RetrievalResult",
@@ -126,10 +150,12 @@ __all__ = [
     "SandboxOutcome",
     "SandboxReport",
     "SandboxTest",
+    "Sealed",
     "SelfPlayResult",
     "Session",
     "SignalContext",
     "Situation",
+    "SlotEnded",
     "StepDecided",
     "StepEnded",
     "StepIntended",
@@ -186,9 +212,12 @@ _OWNERS = {
         "ApprovalCard",
         "ApprovalRequest",
         "ApprovalState",
+        "Deferred",
         "Grant",
+        "Origin",
         "Reach",
         "Reply",
+        "Sealed",
     ),
     "constitution.types": (
         "Law",
@@ -199,6 +228,7 @@ _OWNERS = {
         "ApprovalAsked",
         "ConfigChanged",
         "CostMediansSet",
+        "DeferralEnded",
         "Event",
         "GrantEnded",
         "GrantGiven",
@@ -206,8 +236,12 @@ _OWNERS = {
         "ModelCalled",
         "NeverChanged",
         "NightlyDone",
+        "OutboxChanged",
+        "PairingChanged",
         "PluginConsent",
         "PluginFault",
+        "QuestionDeferred",
+        "SlotEnded",
         "StepDecided",
         "StepEnded",
         "StepIntended",
@@ -224,6 +258,10 @@ _OWNERS = {
         "FactProposal",
     ),
     "neurons.types": ("NeuronManifest",),
+    "outbox.types": (
+        "OutboxMessage",
+        "OutboxState",
+    ),
     "policy.types": (
         "CheckReason",
         "Evidence",
