@@ -24,6 +24,7 @@ __all__ = [
     "BudgetSection",
     "Config",
     "LimitsSection",
+    "OutboxSection",
     "PluginsSection",
     "PolicySection",
     "Price",
@@ -138,6 +139,19 @@ class LimitsSection:
     undo_cap_bytes: int = _key(1 << 30, N_("Most bytes kept to take actions back."), minimum=0)
 
 
+@frozen(kw_only=True)
+class OutboxSection:
+    """How long what is sent can be recalled."""
+
+    hold_s: float = _key(
+        120.0,
+        N_("Seconds for which a message is held and can be recalled, before it is sent."),
+        minimum=10,
+        maximum=86400,
+    )
+    max_held: int = _key(20, N_("Most messages of one sender that are held at a time."), minimum=1)
+
+
 # A weight of `[trust.extra]`, whatever the signal is called.
 EXTRA_WEIGHT = ConfigKey(
     name="SIGNAL",
@@ -195,6 +209,7 @@ CORE_SECTIONS: Mapping[str, type] = {
     "approval": ApprovalSection,
     "budget": BudgetSection,
     "limits": LimitsSection,
+    "outbox": OutboxSection,
     "trust": TrustSection,
     "plugins": PluginsSection,
     "slots": SlotsSection,
@@ -214,6 +229,7 @@ class Config:
     approval: ApprovalSection = ApprovalSection()
     budget: BudgetSection = BudgetSection()
     limits: LimitsSection = LimitsSection()
+    outbox: OutboxSection = OutboxSection()
     trust: TrustSection = TrustSection()
     plugins: PluginsSection = PluginsSection()
     slots: SlotsSection = SlotsSection()

@@ -20,7 +20,7 @@ from myclaw_core.config.sections import CORE_SECTIONS
 from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import PluginError, printable
 from myclaw_core.policy.types import Finding
-from myclaw_core.runtime.tool import EffectSpec, ShellArgs, Tool
+from myclaw_core.runtime.tool import EffectSpec, Outboxed, ShellArgs, Tool
 from myclaw_core.types.effect import AUTONOMY_LEVELS, EFFECT_KINDS, REVERSIBILITIES
 from myclaw_core.types.text import Text, as_text
 from myclaw_core.types.trust import TrustThreshold
@@ -89,7 +89,7 @@ def _tool_form_problem(tool: Any) -> str | None:
         return f"offered a tool named {tool.name!r:.60}; names look like fs_read"
     if (
         not isinstance(tool.description, str)
-        or not callable(tool.run)
+        or not (callable(tool.run) or (tool.run is None and tool.outbox is not None))
         or not (tool.plan is None or callable(tool.plan))
     ):
         return f"offered the tool {tool.name} with a description, run or plan of the wrong type"
@@ -101,6 +101,18 @@ def _tool_form_problem(tool: Any) -> str | None:
         return f"offered the tool {tool.name} with a shell that is no ShellArgs, or with a plan besides it"
     if not isinstance(tool.schema, Mapping):
         return f"offered the tool {tool.name} with a schema that is not a mapping"
+    return None if tool.outbox is None else _outbox_problem(tool)
+
+
+def _outbox_problem(tool: Any) -> str | None:
+    """Return why what a tool sends cannot wait in the outbox, or `None`."""
+    outbox = tool.outbox
+    if not (isinstance(outbox, Outboxed) and callable(outbox.deliver) and callable(outbox.missing)):
+        return f"offered the tool {tool.name} with an outbox that is no Outboxed with deliver and missing"
+    if tool.run is not None or tool.plan is not None or tool.shell is not None:
+        return f"offered the tool {tool.name} with an outbox and a run, plan or shell besides it"
+    if not tool.effects or any(spec.kind != "outbound_message" for spec in tool.effects):
+        return f"offered the tool {tool.name} with an outbox and effects that are not all outbound_message"
     return None
 
 

@@ -17,6 +17,7 @@ from myclaw_core.files.resolve import PathRefusedError, ResolvedPath, file_scope
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.paths import Home
+from myclaw_core.policy.addresses import mail_address
 from myclaw_core.policy.hosts import literal_host, literal_url
 from myclaw_core.policy.own import own_places
 from myclaw_core.policy.shell import shell_call, shell_effects
@@ -118,6 +119,7 @@ def resolve_call(
         user_home=user_home,
         typed_text=typed_text,
         undoable=undoable and tool.plan is not None,
+        recallable=undoable and tool.outbox is not None,
     )
     declared = tuple(maker.make(spec, given) for spec in tool.effects for given in _given(spec, args))
     return declared if tool.shell is None else (*declared, *maker.command(tool.shell, args, roots, undoable=undoable))
@@ -149,6 +151,7 @@ class _Maker:
     user_home: str
     typed_text: str
     undoable: bool
+    recallable: bool
 
     def make(self, spec: EffectSpec, given: str) -> ResolvedEffect:
         try:
@@ -204,13 +207,21 @@ class _Maker:
         if not name.strip() or len(name) > _MAX_NAME_CHARS or visible(name) != name:
             reason = N_("argument {arg} must be a short name without invisible characters", arg=spec.arg)
             raise TargetRefusedError(spec.kind, visible(given), reason)
+        if self.tool.outbox is not None:
+            name = self._recipient(name, mail=self.tool.outbox.address == "mail")
         scope = {"cost_spend": self.tool.name, "shell_exec": "opaque"}.get(spec.kind, name)
         return ResolvedEffect(effect=self._effect(spec.kind, spec, scope, name), given=given)
+
+    def _recipient(self, name: str, *, mail: bool) -> str:
+        """Return a recipient with the way to it in front: the same recipient is always spelled alike."""
+        return f"mail:{mail_address(name)}" if mail else f"{self.tool.plugin or self.tool.name}:{name}"
 
     def _effect(self, kind: EffectKind, spec: EffectSpec, scope: str, target: str) -> Effect:
         best = BEST_REVERSIBILITY.get(kind, "irreversible")
         if kind in _UNDO_KINDS and not self.undoable:
             best = "irreversible"
+        elif kind == "outbound_message" and self.recallable:
+            best = "reversible_with_cost"
         claim = spec.reversibility
         if claim is None:
             claim = "irreversible" if kind == "network_out" else best

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from myclaw_core.files.resolve import display_path, is_beneath
+from myclaw_core.policy.addresses import mail_address
 from myclaw_core.policy.hosts import literal_host
 from myclaw_core.types.effect import Effect
 
@@ -64,7 +65,10 @@ def is_named(effect: Effect, typed_text: str, cwd: str, *, given: str = "", user
         return any(_stands_in(form, typed_text) for form in _path_forms(effect.target, cwd, user_home, given))
     names = {effect.target}
     if effect.kind == "outbound_message":
-        names.add(effect.target.partition(":")[2])
+        way, _, recipient = effect.target.partition(":")
+        if way == "mail" and _names_address(recipient, typed_text):
+            return True
+        names.add(recipient)
     return any(_stands_in(name, typed_text) for name in names)
 
 
@@ -79,6 +83,18 @@ def names_host(host: str, typed_text: str) -> bool:
             continue
         try:
             if literal_host(word) == host:
+                return True
+        except ValueError:
+            continue
+    return False
+
+
+def _names_address(address: str, typed_text: str) -> bool:
+    """Return whether `typed_text` holds a mail address, its domain in whatever spelling."""
+    for token in typed_text.split():
+        word = token.strip(_QUOTES + "()[]{}<>,;:!?.").removeprefix("mailto:")
+        try:
+            if "@" in word and mail_address(word) == address:
                 return True
         except ValueError:
             continue

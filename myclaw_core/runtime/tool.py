@@ -6,7 +6,7 @@ These are contracts with plugins, not data: nothing here is persisted.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from attrs import field, frozen
 
@@ -16,6 +16,7 @@ from myclaw_core.messages import N_
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.sandbox.sandbox import ShellRun
 from myclaw_core.types.effect import Effect, EffectKind, Reversibility
+from myclaw_core.types.text import Text
 
 __all__ = [
     "EffectSpec",
@@ -23,6 +24,7 @@ __all__ = [
     "FileAccess",
     "NetworkAccess",
     "NoNetwork",
+    "Outboxed",
     "PlannedChange",
     "ShellArgs",
     "Tool",
@@ -151,6 +153,25 @@ class ShellArgs:
 
 
 @frozen(kw_only=True)
+class Outboxed:
+    """How a tool sends something that waits in the outbox first, where the person can recall it.
+
+    Such a tool has no `run`, and each of its effects is an `outbound_message` to what an argument names.
+
+    Attributes:
+        deliver: Sends what was held, once: gets the arguments and a key that is the same for the same message; returns
+            what is told besides, or `None`. A `ToolFailure` says that nothing was sent; after anything else that it
+            raises nobody knows, and it is not called again.
+        missing: Says, before anybody is asked, what it lacks to send at all, with what to do; `None` where nothing.
+        address: How recipients are spelled: `mail` for mail addresses, of which equal ones come out alike, or `name`.
+    """
+
+    deliver: Callable[[Mapping[str, Any], str], Awaitable[Text | None]]
+    missing: Callable[[], Text | None] = lambda: None
+    address: Literal["name", "mail"] = "name"
+
+
+@frozen(kw_only=True)
 class ToolContext:
     """What a tool is given besides its arguments.
 
@@ -182,9 +203,10 @@ class Tool:
         description: What the model reads about it.
         schema: JSON Schema (draft 2020-12) of the arguments; an object that is strict unless it says otherwise.
         effects: What it declares; `()` is pure, `None` is undeclared and therefore irreversible.
-        run: Does it. Gets the validated arguments; plain or async.
+        run: Does it. Gets the validated arguments; plain or async. `None` for a tool that sends through the outbox.
         plan: Says which paths `run` will change, without changing anything; needed to be reversible.
         shell: Which arguments name a command for the sandbox; `None` for any other tool.
+        outbox: How it sends through the outbox; `None` for any other tool.
         idempotent: Whether the core may call it again after a passing failure.
         timeout_s: Seconds after which it is cancelled.
         plugin: The plugin that offers it; the registry fills it in.
@@ -195,9 +217,10 @@ class Tool:
     description: str
     schema: Mapping[str, Any]
     effects: tuple[EffectSpec, ...] | None
-    run: Callable[[Mapping[str, Any], ToolContext], Awaitable[ToolResult] | ToolResult]
+    run: Callable[[Mapping[str, Any], ToolContext], Awaitable[ToolResult] | ToolResult] | None = None
     plan: Callable[[Mapping[str, Any], ToolContext], tuple[PlannedChange, ...]] | None = None
     shell: ShellArgs | None = None
+    outbox: Outboxed | None = None
     idempotent: bool = False
     timeout_s: float = 60.0
     plugin: str = ""

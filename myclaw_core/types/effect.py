@@ -63,8 +63,8 @@ BEST_REVERSIBILITY: Mapping[EffectKind, Reversibility] = {
     "neuron_invoke": "reversible",
     "network_out": "reversible_with_cost",
 }
-"""The best a tool may claim; a kind that is missing is irreversible. `outbound_message` gets better once an outbox can
-vouch for it; a command in the sandbox is worked out apart (`policy/shell.py`)."""
+"""The best a tool may claim; a kind that is missing is irreversible. What waits in the outbox first is better than that
+(`policy/effects.py`), and a command in the sandbox is worked out apart (`policy/shell.py`)."""
 
 
 @frozen(kw_only=True)

@@ -1,0 +1,103 @@
+"""The state machine of the outbox as the core database keeps it: each transition is part of one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from attrs import evolve
+
+from myclaw_core import codec
+from myclaw_core.events.log import EventLog, LogTransaction
+from myclaw_core.events.types import OutboxChanged
+from myclaw_core.messages import N_
+from myclaw_core.outbox.types import OutboxMessage, OutboxState
+from myclaw_core.types.text import Text
+
+__all__ = ["begin", "end", "ended_message", "ended_messages", "open_message", "open_messages", "prune", "put"]
+
+_OPEN_KIND = "outbox"
+_ENDED_KIND = "outbox_ended"
+_REMEMBERED = timedelta(days=30)
+"""How long it is told what became of a message; its events stay."""
+
+
+async def put(tx: LogTransaction, message: OutboxMessage) -> None:
+    """Book a message that is held from now on."""
+    await _store(tx, message)
+
+
+async def begin(tx: LogTransaction, message_id: UUID) -> OutboxMessage | None:
+    """Book that a message is being sent from now on, and return it; `None` where it is not held any more."""
+    message = await open_message(tx, message_id)
+    if message is None or message.state != "held":
+        return None
+    sending = evolve(message, state="sending")
+    await _store(tx, sending)
+    return sending
+
+
+async def end(
+    tx: LogTransaction, message: OutboxMessage, state: OutboxState, at: datetime, reason: Text | None = None
+) -> OutboxMessage:
+    """Book how a message ended, and forget what was in it."""
+    ended = evolve(message, state=state, ended_at=at, reason=reason, args={})
+    await tx.delete(_OPEN_KIND, str(message.id))
+    await tx.put(_ENDED_KIND, str(message.id), codec.dumps(ended))
+    await tx.append(_change(ended))
+    return ended
+
+
+async def open_message(records: EventLog | LogTransaction, message_id: UUID) -> OutboxMessage | None:
+    """Return a message that is held or being sent."""
+    raw = await records.get(_OPEN_KIND, str(message_id))
+    return None if raw is None else _read(str(message_id), raw)
+
+
+async def ended_message(records: EventLog | LogTransaction, message_id: UUID) -> OutboxMessage | None:
+    """Return a message that ended not too long ago."""
+    raw = await records.get(_ENDED_KIND, str(message_id))
+    return None if raw is None else _read(str(message_id), raw)
+
+
+async def open_messages(records: EventLog | LogTransaction) -> Sequence[OutboxMessage]:
+    """Return what is held or being sent, whoever holds it, in the order in which it is due."""
+    found = [_read(key, raw) for key, raw in await records.scan(_OPEN_KIND)]
+    return sorted(found, key=lambda message: (message.due_at, str(message.id)))
+
+
+async def ended_messages(records: EventLog | LogTransaction) -> Sequence[OutboxMessage]:
+    """Return what ended, the newest first."""
+    found = [_read(key, raw) for key, raw in await records.scan(_ENDED_KIND)]
+    return sorted(found, key=lambda message: message.ended_at or message.held_at, reverse=True)
+
+
+async def prune(tx: LogTransaction, now: datetime) -> None:
+    """Forget what ended long ago."""
+    for message in await ended_messages(tx):
+        if message.ended_at is not None and message.ended_at < now - _REMEMBERED:
+            await tx.delete(_ENDED_KIND, str(message.id))
+
+
+async def _store(tx: LogTransaction, message: OutboxMessage) -> None:
+    # Not redacted: what holds a secret never comes here, and a mask must never be sent.
+    await tx.put(_OPEN_KIND, str(message.id), codec.dumps(message))
+    await tx.append(_change(message))
+
+
+def _change(message: OutboxMessage) -> OutboxChanged:
+    return OutboxChanged(
+        trace_id=message.trace_id,
+        step_index=message.step_index,
+        message_id=message.id,
+        state=message.state,
+        tool=message.tool,
+        targets=message.targets,
+        due_at=message.due_at,
+        reason=message.reason,
+    )
+
+
+def _read(key: str, raw: bytes) -> OutboxMessage:
+    return codec.loads(OutboxMessage, raw, N_("outbox record {key}", key=key))
