@@ -27,6 +27,7 @@ from myclaw_core.types.text import Text
 __all__ = ["NightlyReport", "NightlyWork", "run_nightly"]
 
 _RECORD = ("nightly", "done")
+_DAY = timedelta(days=1)
 
 _log = logging.getLogger("myclaw.nightly")
 
@@ -73,6 +74,10 @@ class _Last:
     at: datetime
     lines: tuple[Text, ...]
 
+    def covers(self, night: date, now: datetime) -> bool:
+        """Return whether the work of `night` is done by it; a clock that is set back a little repeats none."""
+        return night == self.night or (night < self.night and self.at - now < _DAY)
+
 
 @frozen(kw_only=True)
 class _Night:
@@ -95,11 +100,11 @@ async def run_nightly(work: NightlyWork) -> NightlyReport:
     Raises:
         StoreError: The log cannot be read or written.
     """
-    now = work.clock.now()
-    night, last = night_of(now, work.zone), await _last(work.log)
-    if last is not None and last.night == night:
-        return NightlyReport(night=night, lines=last.lines, done_before=True)
-    task = _Night(work=work, now=now, since=last.at if last else now - timedelta(days=1))
+    now, known = work.clock.now(), await work.log.get(*_RECORD)
+    night, last = night_of(now, work.zone), await _last(work.log, known)
+    if last is not None and last.covers(night, now):
+        return NightlyReport(night=last.night, lines=last.lines, done_before=True)
+    task = _Night(work=work, now=now, since=last.at if last and last.at < now else now - _DAY)
     lines, problems = list(_missed(last, night)), []
     for job in _JOBS:
         try:
@@ -108,13 +113,12 @@ async def run_nightly(work: NightlyWork) -> NightlyReport:
             _log.error("a part of the nightly work failed: %s", error)
             problems.append(error.text)
     if not problems:
-        await _note(work.log, NightlyDone(night=night.isoformat(), lines=tuple(lines)))
+        await _note(work.log, NightlyDone(night=night.isoformat(), lines=tuple(lines)), known)
     return NightlyReport(night=night, lines=tuple(lines), problems=tuple(problems))
 
 
-async def _last(log: EventLog) -> _Last | None:
+async def _last(log: EventLog, seq: bytes | None) -> _Last | None:
     """Return the last night, as the event log tells it; `None` where that is not to be found."""
-    seq = await log.get(*_RECORD)
     for head in await log.heads(int(seq) - 1, 1) if seq and seq.isdigit() else ():
         event = await log.event(head)
         if isinstance(event, NightlyDone):
@@ -123,9 +127,11 @@ async def _last(log: EventLog) -> _Last | None:
     return None
 
 
-async def _note(log: EventLog, done: NightlyDone) -> None:
+async def _note(log: EventLog, done: NightlyDone, known: bytes | None) -> None:
+    """Record a night, unless another process was faster."""
     async with log.transaction() as tx:
-        await tx.put(*_RECORD, b"%d" % await tx.append(done))
+        if await tx.get(*_RECORD) == known:
+            await tx.put(*_RECORD, b"%d" % await tx.append(done))
 
 
 def _missed(last: _Last | None, night: date) -> Sequence[Text]:

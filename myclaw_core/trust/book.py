@@ -73,6 +73,11 @@ class TrustBook:
         self._opened_at = self._read_at = clock.now()
         self._opened_s = clock.monotonic()
 
+    @property
+    def backend(self) -> TrustBackend:
+        """Return what keeps the bytes."""
+        return self._backend
+
     # How it stands.
 
     @property
