@@ -24,6 +24,8 @@ from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, system_lookup
+from myclaw_core.outbox.types import OutboxMessage
+from myclaw_core.outbox.words import told
 from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginSet
 from myclaw_core.policy.rates import RATE_KIND
@@ -58,6 +60,7 @@ class Agent:
 
     Attributes:
         notices: What a person should know about the start: recovered turns, a record that is not whole.
+        unsent: Messages that an earlier run left in the outbox and that are not sent; their senders must be told.
     """
 
     home: Home
@@ -74,6 +77,7 @@ class Agent:
     export: AuditExport
     faults: list[PluginFault]
     notices: list[Text] = field(factory=list)
+    unsent: list[OutboxMessage] = field(factory=list)
 
     @staticmethod
     @asynccontextmanager
@@ -217,11 +221,13 @@ class Agent:
 
     async def _recover(self) -> None:
         """Clear up after processes that died."""
+        services = self.services
         try:
-            await self.services.ledger.recover()
+            await services.ledger.recover()
+            self.unsent.extend(await services.outbox.recover())
         except MyclawError as error:
             self._distrust(error)
-        services = self.services
+        self.notices.extend(map(told, self.unsent))
         for trace in await recover(self.log, services.gateway, self.clock, services.signals, self._distrust):
             self.notices.append(_interrupted(trace))
             self.notices.extend(await note_what_is_left(services, trace))
@@ -300,6 +306,7 @@ class Agent:
 
     async def stop(self) -> None:
         """Let plugins and the provider free what they took; `open` calls it."""
+        await self.services.outbox.stop()
         await self.record_check.stop()
         await self.dispatcher.shutdown()
         models = (*self.services.models, *self.services.local)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.log import EventLog
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, PinnedNetwork
+from myclaw_core.outbox.outbox import Outbox
 from myclaw_core.paths import Home
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.grants import RunGrants, first_of, while_sound
@@ -36,6 +37,7 @@ from myclaw_core.runtime.failover import model_choices
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.shells import Shells
+from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.runtime.validation import ArgumentValidator
 from myclaw_core.sandbox.enclosure import Enclosure, mounts_beneath
@@ -120,6 +122,7 @@ class Assembly:
             outputs=OutputKeeper(self.home.outputs, self.config.limits.output_bytes),
             forbidden=lambda real: places.path(real) is not None,
             shells=Shells(self._sandbox(), enclosure),
+            outbox=self._outbox(tools),
             network=lambda effects: PinnedNetwork(effects=effects, forbidden=places.address, lookup=self.lookup),
             signals=self._signals,
             record_of=lambda subject: self._record_line(book, subject),
@@ -127,6 +130,10 @@ class Assembly:
             plugins=self.dispatcher.plugins.active,
             failover=model_choices(self.config.agent.failover, providers),
         )
+
+    def _outbox(self, tools: Mapping[str, Tool]) -> Outbox:
+        outbox = self.config.outbox
+        return Outbox(self.log, self.clock, tools, hold_s=outbox.hold_s, max_held=outbox.max_held)
 
     async def _never(self, record_check: RecordCheck) -> NeverList:
         never = NeverList()

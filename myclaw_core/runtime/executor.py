@@ -229,6 +229,8 @@ async def _stopped(tool: Tool, running: asyncio.Future[ToolResult], *, waits: bo
 
 async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
     """Call a tool's body; a plain function runs in a thread so that the loop goes on."""
+    if tool.run is None:
+        raise ToolFailure(N_("{tool} sends through the outbox only", tool=tool.name))
     if inspect.iscoroutinefunction(tool.run):
         result: Any = tool.run(args, context)
     else:

@@ -12,12 +12,14 @@ from attrs import frozen
 from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure, UnavailableError
 from myclaw_core.files.access import PinnedFiles
 from myclaw_core.messages import N_
+from myclaw_core.outbox.outbox import OutboxRefusedError, require_storable
 from myclaw_core.policy.shell import ShellCall, shell_call
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.runtime.received import guarded_in_thread, is_change, received_error
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.shells import shown_command
-from myclaw_core.runtime.tool import PlannedChange, ShellArgs, Tool, ToolContext
+from myclaw_core.runtime.storable import storable_line
+from myclaw_core.runtime.tool import Outboxed, PlannedChange, ShellArgs, Tool, ToolContext
 from myclaw_core.runtime.types import ToolCall, ToolError, Turn
 from myclaw_core.types.effect import Autonomy, Effect
 from myclaw_core.types.text import Text
@@ -112,6 +114,8 @@ class Planner:
             PlanFailedError: It cannot be done (a missing file, a folder where a file is expected …).
         """
         tool = self._services.tools[call.tool]
+        if tool.outbox is not None:
+            return await _can_be_held(tool, tool.outbox, call)
         if tool.shell is not None:
             return await self.plan_command(tool, tool.shell, call)
         if tool.plan is None:
@@ -173,6 +177,18 @@ class Planner:
         return ToolContext(files=files, effects=effects, clock=self._services.clock, cwd=self._turn.cwd, plan=plan)
 
 
+async def _can_be_held(tool: Tool, outbox: Outboxed, call: ToolCall) -> Planned:
+    """Return the plan of a call whose message waits in the outbox; why it cannot is told before anybody is asked."""
+    try:
+        require_storable(call.args)
+        missing = await guarded_in_thread(who(tool), outbox.missing)
+    except Exception as error:
+        raise PlanFailedError(tool_error(tool, error)) from error
+    if missing is not None:
+        raise PlanFailedError(ToolError(kind="unavailable", message=storable_line(missing)))
+    return Planned()
+
+
 def _planned_changes(plan: Any, files: PinnedFiles) -> tuple[PlannedChange, ...]:
     """Return a tool's plan once every change in it was judged: it is read, shown and journalled from then on."""
     changes = tuple(plan)
@@ -193,7 +209,7 @@ def tool_error(tool: Tool, error: BaseException) -> ToolError:
     if isinstance(error, TimeoutError):
         message = N_("{tool} took longer than {seconds} s", tool=tool.name, seconds=f"{tool.timeout_s:g}")
         return ToolError(kind="timeout", message=message, retryable=True)
-    if isinstance(error, EffectChangedError):
+    if isinstance(error, EffectChangedError | OutboxRefusedError):
         return ToolError(kind="denied", message=received_error(error))
     if isinstance(error, StoreError | UnavailableError):
         return ToolError(kind="unavailable", message=received_error(error))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
 from attrs import evolve
@@ -196,8 +196,16 @@ class TraceRecorder:
         for step in steps:
             put_step(self.trace, step)
 
-    async def intended(self, step: ActionStep, undo: UndoRecord | None) -> ActionStep:
+    async def intended(
+        self,
+        step: ActionStep,
+        undo: UndoRecord | None,
+        put: Callable[[LogTransaction], Awaitable[None]] | None = None,
+    ) -> ActionStep:
         """Consume the approval, count the rate, set the cost aside and record the intent: one transaction.
+
+        Args:
+            put: What else belongs to the intent, such as a message in the outbox; what it raises gives up all of it.
 
         Raises:
             BudgetRefusedError: What it would spend would pass the hard cap by now; like below, nothing was kept.
@@ -226,6 +234,8 @@ class TraceRecorder:
                     grant_ids=grant_ids,
                 )
             )
+            if put is not None:
+                await put(tx)
         if hold_id is not None:
             self._held[step.index] = hold_id
         step = evolve(step, state="intent", undo_id=undo.id if undo else None)

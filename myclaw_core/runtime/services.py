@@ -16,6 +16,7 @@ from myclaw_core.errors import UnavailableError
 from myclaw_core.events.log import EventLog
 from myclaw_core.messages import N_
 from myclaw_core.net.access import PinnedNetwork
+from myclaw_core.outbox.outbox import Outbox
 from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.grants import RunGrants
 from myclaw_core.policy.levels import Levels
@@ -50,6 +51,7 @@ class Services:
         local: The models of the tier `local-fast`.
         forbidden: Whether a real path may never be touched.
         shells: Runs judged commands in the sandbox.
+        outbox: Holds what is to be sent, and sends it.
         network: Makes the network access of one call from its judged effects.
         signals: What a finished trace says about its subjects.
         record_of: How a subject has done so far, as one line for people.
@@ -79,6 +81,7 @@ class Services:
     outlook: Callable[[PlannedAction], Awaitable[Sequence[BackTest]]]
     plugins: Sequence[PluginVersion]
     shells: Shells
+    outbox: Outbox
     failover: tuple[ModelChoice, ...] = ()
     local: tuple[ModelChoice, ...] = ()
 

@@ -16,6 +16,7 @@ from myclaw_core.policy.grants import can_be_granted
 from myclaw_core.policy.types import PolicyDecision, Situation
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.executor import Executor
+from myclaw_core.runtime.holding import Holder
 from myclaw_core.runtime.loops import LoopDetector
 from myclaw_core.runtime.planning import Planned, Planner
 from myclaw_core.runtime.prompt import outside_block
@@ -74,6 +75,7 @@ class StepRunner:
         self._recorder = recorder
         self._channel = channel
         self._planner = Planner(services, turn)
+        self._holder = Holder(services, turn, recorder, channel)
         self._executor = Executor(services, turn, recorder, self._planner)
         self._loops = LoopDetector()
         self.waited_s = 0.0
@@ -183,6 +185,8 @@ class StepRunner:
         self._channel.status(
             Status(phase="tool", tool=item.step.tool_name, detail=", ".join(_targets(item.step))[:120])
         )
+        if self._services.tools[item.call.tool].outbox is not None:
+            return await self._holder.hold(item.call, item.step)
         return await self._executor.execute(item.call, item.step, item.planned)
 
     async def _judge_again(self, item: _Judged, situation: Situation) -> ToolError | None:
