@@ -18,13 +18,14 @@ from myclaw_core.compose import trust_book
 from myclaw_core.config import Config
 from myclaw_core.config.guard import ConfigGuard
 from myclaw_core.dispatch import Dispatcher
-from myclaw_core.door import Door, thresholds_of
+from myclaw_core.door import Door, standing_roots, thresholds_of
 from myclaw_core.errors import StoreError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.log import EventLog
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, PinnedNetwork
 from myclaw_core.outbox.outbox import Outbox
+from myclaw_core.outbox.undo import OutboxUndo
 from myclaw_core.paths import Home
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.grants import RunGrants, first_of, while_sound
@@ -53,6 +54,9 @@ from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.journal import UndoJournal
+from myclaw_core.undo.registry import UndoRegistry
+from myclaw_core.undo.room import RoomMaker
+from myclaw_core.undo.sweep import UndoSweeper
 
 __all__ = ["Assembly"]
 
@@ -95,6 +99,7 @@ class Assembly:
         enclosure = self._enclosure(places)
         ledger = Ledger.configured(self.log, self.clock, self.config.budget)
         rates = RateBook(door.limits)
+        journal = await self._journal(enclosure)
         run_grants, grants, never = RunGrants(), await self._grants(), await self._never(record_check)
         policy = door.policy(
             promotion=door.promotion(book, lambda: record_check.problem),
@@ -104,6 +109,7 @@ class Assembly:
             recordable=self._why_unrecordable,
             grants=first_of(run_grants, while_sound(grants, lambda: record_check.problem)),
         )
+        outbox = self._outbox(tools)
         return Services(
             clock=self.clock,
             config=self.config,
@@ -113,16 +119,20 @@ class Assembly:
             rates=rates,
             policy=policy,
             levels=Levels(self.log, self.clock, self.config.agent.level),
+            standing_roots=standing_roots(self.home, self.config),
             grants=run_grants,
             tools=tools,
             validator=ArgumentValidator(tools),
             provider=providers.get(self.config.agent.provider),
-            journal=self._journal(enclosure),
+            journal=journal,
+            undo=UndoRegistry.of(
+                journal, self.clock, core=(OutboxUndo(outbox),), offered=self.dispatcher.undo_handlers()
+            ),
             config_guard=self._config_guard(),
             outputs=OutputKeeper(self.home.outputs, self.config.limits.output_bytes),
             forbidden=lambda real: places.path(real) is not None,
             shells=Shells(self._sandbox(), enclosure),
-            outbox=self._outbox(tools),
+            outbox=outbox,
             network=lambda effects: PinnedNetwork(effects=effects, forbidden=places.address, lookup=self.lookup),
             signals=self._signals,
             record_of=lambda subject: self._record_line(book, subject),
@@ -177,11 +187,19 @@ class Assembly:
             reading_pause_s=approval.reading_pause_s,
             expires_s=approval.expires_s,
             tutor_every=approval.tutor_every,
+            defer_days=approval.defer_days,
         )
 
-    def _journal(self, enclosure: Enclosure) -> UndoJournal:
-        blobs = BlobStore(self.home.undo, self.config.limits.undo_cap_bytes)
-        return UndoJournal(blobs, self.clock, masked=contains_secret, closed=enclosure.closed)
+    async def _journal(self, enclosure: Enclosure) -> UndoJournal:
+        """Return the undo journal; the newest event says how late it was already."""
+        limits = self.config.limits
+        make_room = RoomMaker(UndoSweeper.of(self.log, self.home, self.clock, self.config).sweep, self.clock)
+        blobs = BlobStore(self.home.undo, limits.undo_cap_bytes, self.clock, make_room=make_room)
+        journal = UndoJournal(blobs, self.clock, limits.undo_days, masked=contains_secret, closed=enclosure.closed)
+        newest = await self.log.last()
+        if newest is not None:
+            journal.time.saw(datetime.fromisoformat(newest.at))
+        return journal
 
     def _enclosure(self, places: ForbiddenPlaces) -> Enclosure:
         own = own_places(self.home, str(Path.home()))

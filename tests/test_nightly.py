@@ -34,6 +34,7 @@ from myclaw_core.trust.subject import subject_hash
 from myclaw_core.trust.thresholds import Thresholds
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.trust import TrustThreshold
+from myclaw_core.undo.sweep import UndoSweeper
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 ROME = ZoneInfo("Europe/Rome")
@@ -66,6 +67,7 @@ class Home:
                 dispatcher=bench(**plugins).dispatcher,
                 clock=self.clock,
                 thresholds=Thresholds(lambda *_: LOW, "~/ws"),
+                undo=UndoSweeper(log=log, root=self.folder / "undo", clock=self.clock, keep_days=30),
                 zone=UTC,
             )
         finally:

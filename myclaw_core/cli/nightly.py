@@ -28,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _run() -> NightlyReport:
     from myclaw_core.door import thresholds_of
+    from myclaw_core.undo.sweep import UndoSweeper
 
     async with open_trust() as trust:
         return await run_nightly(
@@ -38,6 +39,7 @@ async def _run() -> NightlyReport:
                 dispatcher=trust.dispatcher,
                 clock=trust.clock,
                 thresholds=thresholds_of(trust.home, trust.dispatcher),
+                undo=UndoSweeper.of(trust.log, trust.home, trust.clock, trust.config),
                 zone=local_zone(),
             )
         )

@@ -92,6 +92,9 @@ class ApprovalSection:
     tutor_every: int = _key(
         10, N_("After so many yeses in a row a question is granted only by the name of its target."), minimum=1
     )
+    defer_days: float = _key(
+        3.0, N_("Days that a question waits which a run without anybody there left for you; 0 leaves none."), minimum=0
+    )
 
 
 @frozen(kw_only=True)
@@ -137,6 +140,7 @@ class LimitsSection:
         65536, N_("Bytes of tool output that are shown to the model; the rest is kept on disk."), minimum=256
     )
     undo_cap_bytes: int = _key(1 << 30, N_("Most bytes kept to take actions back."), minimum=0)
+    undo_days: int = _key(30, N_("Days in which an action can be taken back."), minimum=1, maximum=3650)
 
 
 @frozen(kw_only=True)

@@ -35,6 +35,7 @@ from myclaw_core.events.types import (
     TrustChanged,
     TurnStarted,
     UndoApplied,
+    UndoExpired,
 )
 from myclaw_core.events.words import word
 from myclaw_core.files.visible import visible
@@ -240,6 +241,11 @@ def _undo_applied(event: UndoApplied) -> list[str]:
     else:
         first = _("step {step} of {trace} not undone", step=step, trace=trace)
     return [first, *map(render, event.details)]
+
+
+@_lines.register
+def _undo_expired(event: UndoExpired) -> list[str]:
+    return [_("the time to undo is over for so many actions: {n}", n=len(event.undo_ids))]
 
 
 @_lines.register

@@ -44,6 +44,7 @@ __all__ = [
     "TrustChanged",
     "TurnStarted",
     "UndoApplied",
+    "UndoExpired",
     "UnknownEvent",
 ]
 
@@ -230,6 +231,15 @@ class UndoApplied:
     reverted: bool
     within_window: bool
     details: tuple[Text, ...] = ()
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class UndoExpired:
+    """The time of undo records was over: those steps can no longer be taken back."""
+
+    undo_ids: tuple[UUID, ...]
+    trace_id: UUID | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -446,6 +456,7 @@ Event = (
     | StepEnded
     | TraceClosed
     | UndoApplied
+    | UndoExpired
     | OutboxChanged
     | PluginFault
     | PluginConsent

@@ -23,6 +23,7 @@ from myclaw_core.trust.flags import changed_actors, top_drift, wishful, wishful_
 from myclaw_core.trust.store import TrustBackend
 from myclaw_core.trust.thresholds import Thresholds
 from myclaw_core.types.text import Text
+from myclaw_core.undo.sweep import UndoSweeper
 
 __all__ = ["NightlyReport", "NightlyWork", "run_nightly"]
 
@@ -38,6 +39,7 @@ class NightlyWork:
 
     Attributes:
         thresholds: What subjects must reach.
+        undo: Lets go of what undo kept once its time is over.
         zone: Where the person's nights are.
     """
 
@@ -47,6 +49,7 @@ class NightlyWork:
     dispatcher: Dispatcher
     clock: Clock
     thresholds: Thresholds
+    undo: UndoSweeper
     zone: tzinfo
 
 
@@ -168,8 +171,21 @@ async def _completed(task: _Night) -> Sequence[Text]:
     return await completed(task.work.book, task.work.thresholds, since=task.since, now=task.now)
 
 
+async def _undo(task: _Night) -> Sequence[Text]:
+    swept = await task.work.undo.sweep()
+    if not (swept.records or swept.dropped.files):
+        return []
+    return [
+        N_(
+            "actions whose time to undo is over: {n}; bytes that were freed: {bytes}",
+            n=swept.records,
+            bytes=swept.dropped.bytes,
+        )
+    ]
+
+
 async def _plugins(task: _Night) -> Sequence[Text]:
     return await task.work.dispatcher.nightly(task.now)
 
 
-_JOBS: Sequence[Callable[[_Night], Awaitable[Sequence[Text]]]] = (_costs, _faded, _completed, _flags, _plugins)
+_JOBS: Sequence[Callable[[_Night], Awaitable[Sequence[Text]]]] = (_costs, _faded, _completed, _flags, _undo, _plugins)

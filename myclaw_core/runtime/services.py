@@ -35,6 +35,7 @@ from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.trust import TrustSubject
 from myclaw_core.undo.journal import UndoJournal
+from myclaw_core.undo.registry import UndoRegistry
 
 __all__ = ["Services"]
 
@@ -45,11 +46,14 @@ class Services:
 
     Attributes:
         levels: Which autonomy level stands.
+        standing_roots: Real absolute folders that are open in every run.
         tools: Registry by name.
         provider: Reaches the model of `[agent]`; `None` where no plugin offers it.
         failover: The models to ask where that one cannot be had.
         local: The models of the tier `local-fast`.
         forbidden: Whether a real path may never be touched.
+        journal: Keeps what is needed to take changes of files back.
+        undo: Takes steps back.
         shells: Runs judged commands in the sandbox.
         outbox: Holds what is to be sent, and sends it.
         network: Makes the network access of one call from its judged effects.
@@ -67,11 +71,13 @@ class Services:
     rates: RateBook
     policy: Policy
     levels: Levels
+    standing_roots: tuple[str, ...]
     grants: RunGrants
     tools: Mapping[str, Tool]
     validator: ArgumentValidator
     provider: ModelProvider | None
     journal: UndoJournal
+    undo: UndoRegistry
     config_guard: ConfigGuard
     outputs: OutputKeeper
     forbidden: Callable[[str], bool]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from attrs import evolve, frozen
 
 from myclaw_core import codec
-from myclaw_core.errors import UsageError
+from myclaw_core.errors import MyclawError, UsageError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import TraceClosed, UndoApplied
 from myclaw_core.files.visible import visible
@@ -129,9 +127,12 @@ async def _undo_step(
     key = undo_key(original.id, step.index)
     raw = await services.log.get(UNDO_KIND, key)
     if raw is None:
-        return UndoLine(step=step, reverted=False, details=(N_("it cannot be undone: no undo record exists"),))
-    record = read_undo(raw, key)
-    reverted = await asyncio.to_thread(services.journal.revert, record, force=force)
+        return UndoLine(step=step, reverted=False, details=(_why_not(services, step),))
+    try:
+        record = read_undo(raw, key)
+    except MyclawError as error:
+        return UndoLine(step=step, reverted=False, details=(error.text,))
+    reverted = await services.undo.revert(record, force=force)
     now = services.clock.now()
     within = original.closed_at is not None and now - original.closed_at <= UNDO_WINDOW
     async with services.log.transaction() as tx:
@@ -150,6 +151,14 @@ async def _undo_step(
             )
         )
     return UndoLine(step=step, reverted=reverted.reverted, details=tuple(reverted.details))
+
+
+def _why_not(services: Services, step: ActionStep) -> Text:
+    """Return why a step without an undo record cannot be undone."""
+    if step.undo_id is None:
+        return N_("it cannot be undone: no undo record exists")
+    days = services.config.limits.undo_days
+    return N_("it can no longer be undone: what was there before is kept for {days} days", days=days)
 
 
 async def _is_taken_back(log: EventLog, trace: ExecutionTrace) -> bool:

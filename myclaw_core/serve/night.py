@@ -14,6 +14,7 @@ from myclaw_core.nightly.run import NightlyWork, run_nightly
 from myclaw_core.serve.health import Board
 from myclaw_core.serve.jobs import Job
 from myclaw_core.types.text import Text, joined
+from myclaw_core.undo.sweep import UndoSweeper
 
 __all__ = ["core_jobs"]
 
@@ -37,6 +38,7 @@ def core_jobs(agent: Agent, board: Board, zone: Callable[[], tzinfo] = local_zon
                 dispatcher=agent.dispatcher,
                 clock=agent.clock,
                 thresholds=thresholds_of(agent.home, agent.dispatcher),
+                undo=UndoSweeper.of(agent.log, agent.home, agent.clock, agent.services.config),
                 zone=zone(),
             )
         )

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         TrustChanged,
         TurnStarted,
         UndoApplied,
+        UndoExpired,
         UnknownEvent,
     )
     from myclaw_core.memory.types import Episode, Fact, FactProposal
@@ -100,8 +101,8 @@ __all__ = [
     "ConfigChanged",
     "CostMediansSet",
     "Critic",
-    "Deferred",
     "DeferralEnded",
+    "Deferred",
     "Effect",
     "EffectKind",
     "Episode",
@@ -180,6 +181,7 @@ __all__ = [
     "Turn",
     "TurnStarted",
     "UndoApplied",
+    "UndoExpired",
     "UndoRecord",
     "UnknownEvent",
     "Usage",
@@ -250,6 +252,7 @@ _OWNERS = {
         "TrustChanged",
         "TurnStarted",
         "UndoApplied",
+        "UndoExpired",
         "UnknownEvent",
     ),
     "memory.types": (

@@ -6,32 +6,40 @@ import hashlib
 import io
 import itertools
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
 from myclaw_core.messages import N_
+from myclaw_core.undo.keep import blob_files, blob_path, held, new_temporary
 
 __all__ = ["BlobStore"]
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _CHUNK_BYTES = 1 << 20
 
 
 class BlobStore:
     """A content-addressed store: `<first two digits>/<other digits>` of the SHA-256, for the owner only.
 
+    A blob that is put bears that moment as its time, also where it was there already: `dropping` takes old ones only.
+
     Args:
         root: Its folder; made when the first blob is put.
         cap_bytes: Most bytes it holds; a blob that would pass the cap is refused.
+        clock: Time.
+        make_room: Drops what nobody needs any more; called from a thread where the cap would be passed.
     """
 
-    def __init__(self, root: Path, cap_bytes: int) -> None:
+    def __init__(
+        self, root: Path, cap_bytes: int, clock: Clock, *, make_room: Callable[[], None] = lambda: None
+    ) -> None:
         self._root = root
         self._cap_bytes = cap_bytes
+        self._clock = clock
+        self._make_room = make_room
         self._total: int | None = None
         self._counter = itertools.count()
 
@@ -40,10 +48,19 @@ class BlobStore:
         """Return how many bytes still fit under the cap."""
         return max(0, self._cap_bytes - self.total_bytes())
 
+    def has_room(self, more_bytes: int) -> bool:
+        """Return whether so many bytes fit under the cap; room is made first where they do not."""
+        if more_bytes > self.free_bytes and more_bytes <= self._cap_bytes:
+            self._total = None  # another process may have dropped some
+            if more_bytes > self.free_bytes:
+                self._make_room()
+                self._total = None
+        return more_bytes <= self.free_bytes
+
     def total_bytes(self) -> int:
         """Return the bytes of all blobs; they are counted once and kept account of from then on."""
         if self._total is None:
-            self._total = sum(file.stat().st_size for file in self._files())
+            self._total = sum(_size_of(file) for file in blob_files(self._root))
         return self._total
 
     def put(self, data: bytes) -> str:
@@ -65,7 +82,7 @@ class BlobStore:
         Raises:
             StoreError: It would pass the cap, or it cannot be written; nothing is kept then.
         """
-        temporary = self._root / f".{os.getpid()}-{next(self._counter)}.tmp"
+        temporary = self._root / new_temporary(next(self._counter))
         try:
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             sha, size_bytes = self._copy(file, temporary, durable=durable)
@@ -137,34 +154,22 @@ class BlobStore:
         for _ in self.chunks(sha):
             pass
 
-    def drop(self, shas: Iterable[str]) -> None:
-        """Remove blobs; one that is not there is left out.
-
-        The caller names only blobs that no record still in force refers to.
+    def hold(self, sha: str) -> None:
+        """Read a blob through and make it young again: it is not dropped while it is being used.
 
         Raises:
-            StoreError: A blob cannot be removed.
+            StoreError: The blob is gone or damaged.
         """
-        for sha in shas:
-            path = self._path(sha)
-            try:
-                size_bytes = path.stat().st_size
-                path.unlink()
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                text = N_("cannot remove bytes kept for undo: {path}: {reason}", path=str(path), reason=_reason(error))
-                raise StoreError(text) from error
-            if self._total is not None:
-                self._total -= size_bytes
+        self.check(sha)
+        with suppress(OSError), held(self._root):
+            self._touch(self._path(sha))
 
     def _path(self, sha: str) -> Path:
-        if not _SHA256.fullmatch(sha):
-            raise StoreError(N_("'{sha}' is not the name of bytes kept for undo", sha=sha[:80]))
-        return self._root / sha[:2] / sha[2:]
+        return blob_path(self._root, sha)
 
-    def _files(self) -> Iterator[Path]:
-        return (file for file in self._root.glob("??/*") if _SHA256.fullmatch(file.parent.name + file.name))
+    def _touch(self, path: Path) -> None:
+        at_s = self._clock.now().timestamp()
+        os.utime(path, (at_s, at_s))
 
     def _copy(self, file: BinaryIO, temporary: Path, *, durable: bool) -> tuple[str, int]:
         """Copy a file to `temporary`, stopping at the cap, and return its digest and size."""
@@ -185,19 +190,26 @@ class BlobStore:
     def _keep(self, temporary: Path, sha: str, size_bytes: int, *, durable: bool) -> None:
         """Move a copy to its name; a blob that is there and sound stays, a damaged one is replaced."""
         path = self._path(sha)
-        if path.exists():
-            with suppress(StoreError):
-                self.check(sha)
-                return
-        old_bytes = path.stat().st_size if path.exists() else 0
-        total_bytes = self.total_bytes() - old_bytes + size_bytes
-        if total_bytes > self._cap_bytes:
+        sound = self._is_sound(sha)
+        old_bytes = _size_of(path)
+        if not sound and not self.has_room(size_bytes - old_bytes):
             raise self._full(size_bytes)
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        temporary.replace(path)
+        self._touch(temporary)
+        with held(self._root):
+            if sound and path.exists():
+                self._touch(path)
+                return
+            temporary.replace(path)
         for folder in (path.parent, self._root) if durable else ():
             _sync(folder)
-        self._total = total_bytes
+        self._total = self.total_bytes() - old_bytes + size_bytes
+
+    def _is_sound(self, sha: str) -> bool:
+        with suppress(StoreError):
+            self.check(sha)
+            return True
+        return False
 
     def _full(self, size_bytes: int) -> StoreError:
         return StoreError(
@@ -208,6 +220,14 @@ class BlobStore:
                 more=size_bytes,
             )
         )
+
+
+def _size_of(file: Path) -> int:
+    """Return the size of a file, 0 where another process has just dropped it."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _reason(error: OSError) -> str:

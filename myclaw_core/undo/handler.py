@@ -7,14 +7,23 @@ from typing import Protocol
 from myclaw_core.undo.revert import Reverted
 from myclaw_core.undo.types import UndoRecord
 
-__all__ = ["UndoHandler"]
+__all__ = ["CORE_HANDLERS", "OUTBOX", "PATHS", "SNAPSHOT", "UndoHandler"]
+
+PATHS = "paths"
+"""Handler of records of single paths."""
+SNAPSHOT = "snapshot"
+"""Handler of records that keep a whole folder."""
+OUTBOX = "outbox"
+"""Handler of records of what is held before it is sent."""
+CORE_HANDLERS = frozenset({PATHS, SNAPSHOT, OUTBOX})
+"""Names that no plugin can take."""
 
 
 class UndoHandler(Protocol):
     """Takes back what its records tell; `UndoRecord.handler` names it.
 
     Attributes:
-        name: `[a-z][a-z0-9_]*`; `paths` and `snapshot` are the core's.
+        name: `[a-z][a-z0-9_]*`; none of `CORE_HANDLERS`.
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from uuid import UUID
 
 from attrs import evolve
 
+from myclaw_core.approval.steady import SteadyTime
 from myclaw_core.clock import Clock
 from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.files.failures import os_errors, reason_of
@@ -20,9 +22,11 @@ from myclaw_core.files.resolve import display_path
 from myclaw_core.files.states import ABSENT, state_at
 from myclaw_core.files.steps import PathStep, resolve_plan
 from myclaw_core.messages import N_
+from myclaw_core.runtime.storable import storable_data
 from myclaw_core.runtime.tool import PlannedChange
 from myclaw_core.types.text import Text
 from myclaw_core.undo.blobs import BlobStore
+from myclaw_core.undo.handler import PATHS, SNAPSHOT
 from myclaw_core.undo.restore import restore_snapshot
 from myclaw_core.undo.revert import Reverted, revert_changes
 from myclaw_core.undo.scan import Manifest
@@ -31,12 +35,9 @@ from myclaw_core.undo.types import PathChange, PathState, UndoRecord
 
 __all__ = ["MAX_PATHS", "SNAPSHOT", "UndoJournal", "planned_states"]
 
-SNAPSHOT = "snapshot"
-"""Handler of records that keep a whole folder."""
-_PATHS = "paths"
-
 MAX_PATHS = 10_000
 """Most paths one step may change and still be undone: its record is one event."""
+_MAX_DATA_CHARS = 1 << 18
 
 
 class UndoJournal:
@@ -45,7 +46,7 @@ class UndoJournal:
     Args:
         blobs: Where the bytes are kept.
         clock: Time.
-        keep_days: Days after which a record may be forgotten.
+        keep_days: Days after which a record may be forgotten; a clock that is set back does not shorten them.
         masked: Whether redaction would mask something in a text: a record is stored redacted, and a masked path could
             not be restored.
         closed: Places beneath a folder that a snapshot of it leaves out.
@@ -63,6 +64,7 @@ class UndoJournal:
         self._blobs = blobs
         self._clock = clock
         self._keep_days = keep_days
+        self.time = SteadyTime(clock)
         self._masked = masked
         self._snapshots = Snapshots(blobs, closed)
 
@@ -82,7 +84,7 @@ class UndoJournal:
             if isinstance(found, Text):
                 return found
             kept_bytes += found
-        if kept_bytes > self._blobs.free_bytes:
+        if not self._blobs.has_room(kept_bytes):
             return N_("what was there before takes {n} bytes, more than undo can keep", n=kept_bytes)
         return None
 
@@ -105,7 +107,7 @@ class UndoJournal:
             StoreError: The bytes cannot be kept.
         """
         changes = tuple(self._change(step) for step in resolve_plan(plan, cwd))
-        return self._made(undo_id, tool_name, trace_id, step_index, handler=_PATHS, changes=changes)
+        return self._made(undo_id, tool_name, trace_id, step_index, handler=PATHS, changes=changes)
 
     def snapshot_obstacle(self, root: str) -> Text | None:
         """Return why whatever happens in the folder `root` could not be undone, or `None`: a look at names only."""
@@ -126,6 +128,35 @@ class UndoJournal:
         data = {"root": root, "before": self._snapshots.take(root)}
         return self._made(undo_id, tool_name, trace_id, step_index, handler=SNAPSHOT, data=data)
 
+    def record_of(
+        self,
+        *,
+        undo_id: UUID,
+        tool_name: str,
+        handler: str,
+        data: Mapping[str, Any],
+        trace_id: UUID,
+        step_index: int,
+    ) -> UndoRecord:
+        """Return the record by which `handler` takes a step back; commit it with the step's intent.
+
+        Args:
+            data: What the handler needs; it is given back as it is.
+
+        Raises:
+            ToolFailure: The data cannot be kept as they are.
+        """
+        if storable_data(data) != dict(data):
+            raise ToolFailure(N_("what its undo needs is no JSON that can be kept"))
+        text = json.dumps(data, ensure_ascii=False)
+        if len(text) > _MAX_DATA_CHARS:
+            raise ToolFailure(
+                N_("what its undo needs takes {n} characters; at most {max} are kept", n=len(text), max=_MAX_DATA_CHARS)
+            )
+        if self._masked(text):
+            raise ToolFailure(N_("what its undo needs looks like a secret, which no record holds"))
+        return self._made(undo_id, tool_name, trace_id, step_index, handler=handler, data=data)
+
     def kept_in_snapshot(self, record: UndoRecord) -> Manifest:
         """Return what a record kept of its folder.
 
@@ -145,10 +176,10 @@ class UndoJournal:
         return evolve(record, data={**record.data, "after": after})
 
     def revert(self, record: UndoRecord, *, force: bool = False) -> Reverted:
-        """Take a step back; it may have run wholly, in part or not at all, and may have been taken back already.
+        """Take changes of files back; they may be there wholly, in part or not at all, or be taken back already.
 
         Args:
-            record: The record of the step.
+            record: The record of the step, made by `record` or `record_snapshot`.
             force: Whether paths that changed since are restored as well; what is there now is lost then.
 
         Returns:
@@ -159,10 +190,7 @@ class UndoJournal:
         if record.handler == SNAPSHOT:
             data = record.data
             return restore_snapshot(self._snapshots, data["root"], data["before"], data.get("after"), force=force)
-        if record.handler == _PATHS:
-            return revert_changes(record.changes, self._blobs, force=force)
-        text = N_("this version does not know how to undo it ({handler})", handler=record.handler)
-        return Reverted(reverted=False, details=(text,))
+        return revert_changes(record.changes, self._blobs, force=force)
 
     def _made(
         self, undo_id: UUID, tool_name: str, trace_id: UUID, step_index: int, *, handler: str, **content: Any
@@ -175,7 +203,7 @@ class UndoJournal:
             tool_name=tool_name,
             handler=handler,
             created_at=now,
-            expires_at=now + timedelta(days=self._keep_days),
+            expires_at=max(now, self.time.now()) + timedelta(days=self._keep_days),
             **{"changes": (), **content},
         )
 

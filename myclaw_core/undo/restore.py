@@ -113,7 +113,7 @@ class _Work:
             entry = self.wanted.get(path)
             if entry is not None and entry.kind == "file":
                 try:
-                    self.blobs.check(entry.sha256)
+                    self.blobs.hold(entry.sha256)
                 except MyclawError as error:
                     yield error.text
 

@@ -111,7 +111,7 @@ def _look_moved(change: PathChange, now: PathState) -> str:
 
 def _check_restorable(change: PathChange, restoring: frozenset[str], blobs: BlobStore) -> None:
     if change.before.kind == "file":
-        blobs.check(change.before.sha256)
+        blobs.hold(change.before.sha256)
     for path in filter(None, (change.moved_from, change.path if change.before.kind != "absent" else "")):
         parent = str(Path(path).parent)
         if parent in restoring:

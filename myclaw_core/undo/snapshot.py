@@ -34,7 +34,7 @@ class Snapshots:
     def obstacle(self, root: str) -> Text | None:
         """Return why a change of the folder `root` could not be undone, or `None`: a look that reads no content."""
         try:
-            return Survey(root, self.closed(root), self.blobs.free_bytes).obstacle()
+            return Survey(root, self.closed(root), self.blobs).obstacle()
         except OSError as error:
             return reason_of(error, root)
         except MyclawError as error:

@@ -10,6 +10,7 @@ from myclaw_core.files.resolve import display_path, kind_of_mode
 from myclaw_core.files.tree import Folder, walk
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
+from myclaw_core.undo.blobs import BlobStore
 
 __all__ = ["MAX_BYTES", "MAX_ENTRIES", "Survey"]
 
@@ -26,13 +27,13 @@ class Survey:
     Args:
         root: Its real path.
         closed: Real paths that are left out.
-        free_bytes: What the store still takes.
+        blobs: Where it would be kept.
     """
 
-    def __init__(self, root: str, closed: Collection[str], free_bytes: int) -> None:
+    def __init__(self, root: str, closed: Collection[str], blobs: BlobStore) -> None:
         self._root = root
         self._closed = closed
-        self._room_bytes = min(MAX_BYTES, free_bytes)
+        self._blobs = blobs
         self._entries = 0
         self._bytes = 0
         self._names: dict[int, int] = {}
@@ -86,10 +87,9 @@ class Survey:
         shown = display_path(self._root)
         if self._entries > MAX_ENTRIES:
             return N_("{root} holds more than {max} files; that much is not kept for undo", root=shown, max=MAX_ENTRIES)
-        if self._bytes > self._room_bytes:
-            return N_(
-                "{root} holds more than the {max} bytes that can be kept for undo", root=shown, max=self._room_bytes
-            )
+        if self._bytes > MAX_BYTES or not self._blobs.has_room(self._bytes):
+            most = min(MAX_BYTES, self._blobs.free_bytes)
+            return N_("{root} holds more than the {max} bytes that can be kept for undo", root=shown, max=most)
         return None
 
 

@@ -75,7 +75,7 @@ def new_bench(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bench]:
     def make(cap_bytes: int = 10_000_000, masked: Callable[[str], bool] = lambda _text: False) -> Bench:
         base = tmp_path_factory.mktemp("bench")
         (base / "root").mkdir()
-        blobs = BlobStore(base / "undo", cap_bytes)
+        blobs = BlobStore(base / "undo", cap_bytes, FakeClock())
         return Bench(base / "root", blobs, UndoJournal(blobs, FakeClock(), masked=masked))
 
     return make

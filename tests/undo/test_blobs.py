@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from myclaw_core.errors import StoreError
+from myclaw_core.testing import FakeClock
 from myclaw_core.undo.blobs import BlobStore
 
 
@@ -22,17 +23,17 @@ def blob_file(root: Path, sha: str) -> Path:
 def test_what_was_put_comes_back(tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]) -> None:
     """And the same bytes are counted once, also by a store that starts anew."""
     root = tmp_path_factory.mktemp("blobs")
-    store = BlobStore(root, 10_000)
+    store = BlobStore(root, 10_000, FakeClock())
     shas = [store.put(data) for data in pieces]
     assert [store.get(sha) for sha in shas] == pieces
     assert shas == [hashlib.sha256(data).hexdigest() for data in pieces]
     total = sum(len(data) for data in set(pieces))
-    assert store.total_bytes() == BlobStore(root, 10_000).total_bytes() == total
+    assert store.total_bytes() == BlobStore(root, 10_000, FakeClock()).total_bytes() == total
 
 
 def test_files_are_for_the_owner_only(tmp_path: Path) -> None:
     """And nothing but blobs is left behind."""
-    store = BlobStore(tmp_path / "undo", 100)
+    store = BlobStore(tmp_path / "undo", 100, FakeClock())
     path = blob_file(tmp_path / "undo", store.put(b"secret"))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -41,7 +42,7 @@ def test_files_are_for_the_owner_only(tmp_path: Path) -> None:
 
 def test_the_cap_refuses_and_keeps_nothing(tmp_path: Path) -> None:
     """One that is there already still fits."""
-    store = BlobStore(tmp_path, 10)
+    store = BlobStore(tmp_path, 10, FakeClock())
     store.put(b"12345678")
     for data in (b"123", b"x" * 11):
         with pytest.raises(StoreError, match="cap of 10 bytes"):
@@ -51,19 +52,9 @@ def test_the_cap_refuses_and_keeps_nothing(tmp_path: Path) -> None:
     assert len([file for file in tmp_path.rglob("*") if file.is_file()]) == 1
 
 
-def test_dropping_frees_space(tmp_path: Path) -> None:
-    """Dropping twice is no error."""
-    store = BlobStore(tmp_path, 10)
-    sha = store.put(b"12345678")
-    store.drop([sha, sha])
-    assert store.total_bytes() == 0
-    with pytest.raises(StoreError, match="cannot be read"):
-        store.get(sha)
-
-
 def test_damage_is_noticed_and_mended_by_the_next_put(tmp_path: Path) -> None:
     """A torn blob must not stand for bytes that are lost then."""
-    store = BlobStore(tmp_path, 100)
+    store = BlobStore(tmp_path, 100, FakeClock())
     sha = store.put(b"12345678")
     blob_file(tmp_path, sha).write_bytes(b"1234")
     with pytest.raises(StoreError, match="damaged"):
@@ -76,11 +67,11 @@ def test_damage_is_noticed_and_mended_by_the_next_put(tmp_path: Path) -> None:
 def test_only_digests_are_names(tmp_path: Path, name: str) -> None:
     """A damaged record cannot reach another file."""
     with pytest.raises(StoreError, match="not the name"):
-        BlobStore(tmp_path, 100).get(name)
+        BlobStore(tmp_path, 100, FakeClock()).get(name)
 
 
 def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     """One line with the place."""
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="cannot keep bytes for undo"):
-        BlobStore(tmp_path / "file/undo", 100).put(b"x")
+        BlobStore(tmp_path / "file/undo", 100, FakeClock()).put(b"x")

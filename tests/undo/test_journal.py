@@ -16,6 +16,7 @@ from myclaw_core import codec
 from myclaw_core.errors import EffectChangedError, MyclawError, ToolFailure
 from myclaw_core.files.steps import resolve_plan
 from myclaw_core.runtime.tool import PlannedChange
+from myclaw_core.undo.keep import blob_path
 from myclaw_core.undo.revert import revert_changes
 from myclaw_core.undo.types import UndoRecord
 
@@ -226,7 +227,7 @@ def test_a_folder_removed_since_stops_the_undo_unless_forced(bench: Bench) -> No
 def test_bytes_that_are_gone_are_reported(bench: Bench, force: bool) -> None:
     """An expired or damaged blob never becomes an empty file."""
     record = bench.do(write("note.txt"))
-    bench.blobs.drop([record.changes[0].before.sha256])
+    blob_path(bench.root.parent / "undo", record.changes[0].before.sha256).unlink()
     reverted = bench.journal.revert(record, force=force)
     assert not reverted.reverted
     assert "kept for undo" in str(reverted.details[0])

@@ -64,7 +64,7 @@ def look_at(path: Path) -> tuple[str, int, bytes]:
 def make_folder(base: Path, cap_bytes: int = 10_000_000, closed: Sequence[str] = ()) -> Folder:
     root = base / "root"
     root.mkdir()
-    blobs = BlobStore(base / "undo", cap_bytes)
+    blobs = BlobStore(base / "undo", cap_bytes, FakeClock())
     places = [str(root / name) for name in closed]
     return Folder(root, blobs, UndoJournal(blobs, FakeClock(), closed=lambda _root: places))
 

@@ -29,7 +29,8 @@ class Kept:
         (self.root / "note.txt").write_text("old")
         (self.root / "sub" / "deep.txt").write_text("deep")
         self.closed: list[str] = []
-        self.journal = UndoJournal(BlobStore(base / "undo", 10_000_000), FakeClock(), closed=lambda _root: self.closed)
+        blobs = BlobStore(base / "undo", 10_000_000, FakeClock())
+        self.journal = UndoJournal(blobs, FakeClock(), closed=lambda _root: self.closed)
         self.before = self.look()
 
     def look(self) -> dict[str, tuple[int, bytes]]:

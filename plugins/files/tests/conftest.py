@@ -85,4 +85,4 @@ def bench(tmp_path: Path) -> Bench:
     (root / "sub/b.md").write_text("two more\nTWO\n")
     (root / "sub/deep/c.bin").write_bytes(b"two\0")
     (root / "link").symlink_to("note.txt")
-    return Bench(root, UndoJournal(BlobStore(tmp_path / "undo", 1_000_000), FakeClock()))
+    return Bench(root, UndoJournal(BlobStore(tmp_path / "undo", 1_000_000, FakeClock()), FakeClock()))
