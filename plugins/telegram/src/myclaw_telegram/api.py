@@ -102,7 +102,7 @@ class Api:
     made again, up to 4 times after 1, 2, 4 and 8 s. `send`, `document` and `photo` are repeated only where the
     connection was never made: a message whose answer was lost may be there, so `NetworkError.maybe_done` says so and
     the caller decides. Too many messages (429) are waited out as long as Telegram asks for 120 s at most, except in
-    `edit`, `typing` and `get_updates`, which raise `FloodError` at once. Every wait is the clock's.
+    `me`, `edit`, `typing` and `get_updates`, which raise `FloodError` at once. Every wait is the clock's.
 
     The library is imported, and the connection made, at the first call. No error, log line or traceback has the token.
 
@@ -123,8 +123,8 @@ class Api:
         self._bot: Bot | None = None
 
     async def me(self) -> Me:
-        """Return who the bot is; it shows whether the token is right."""
-        user = await self._call(lambda bot: bot.get_me())
+        """Return who the bot is, which shows whether the token is right; it is tried once."""
+        user = await self._call(lambda bot: bot.get_me(), waits=False, retries=0)
         return Me(id=user.id, username=user.username or "")
 
     async def send(

@@ -75,12 +75,14 @@ class Ignored:
         user_id: Whose it is, where that is known for sure.
         chat_id: The private chat in which that person can be told that only plain text is read; `None` where nobody is
             told.
+        is_press: Whether a button was pressed.
     """
 
     update_id: int | None
     why: str
     user_id: int | None = None
     chat_id: int | None = None
+    is_press: bool = False
 
 
 class _NotForUsError(Exception):
@@ -119,7 +121,13 @@ def read_update(
         return Ignored(update_id=found, why="another kind of update")
     except _NotForUsError as error:
         known = user_id if _is_person(user_id) else None
-        return Ignored(update_id=found, why=error.why, user_id=known, chat_id=known if error.is_told else None)
+        return Ignored(
+            update_id=found,
+            why=error.why,
+            user_id=known,
+            chat_id=known if error.is_told else None,
+            is_press="message" not in fields,
+        )
 
 
 def _message(
