@@ -61,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.set_defaults(command="chat")
     commands = parser.add_subparsers(title=_("commands"), metavar="COMMAND")
     _add_ask(commands)
+    _add_serve(commands)
     _add_demo(commands)
     _add_undo(commands)
     add_trust(commands)
@@ -119,6 +120,19 @@ def _add_ask(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--json", action="store_true", help=_("print answer and steps as one JSON object; nobody is asked, which is no")
     )
     ask.set_defaults(command="ask")
+
+
+def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = _(
+        "Runs messengers and what is due by itself until it is told to stop (SIGTERM or Ctrl-C; a second one ends it "
+        "at once). One process a home. --status: 0 where it is well, 1 where something is wrong, 3 where none runs."
+    )
+    serve = commands.add_parser(
+        "serve", help=_("run messengers and scheduled work, in the foreground"), description=about
+    )
+    serve.add_argument("--status", action="store_true", help=_("only show how the one that runs does"))
+    add_json(serve)
+    serve.set_defaults(command="serve")
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -34,7 +34,7 @@ _MODULES = {
 _OPENS_NOTHING = frozenset({"demo", "redact"})
 """Commands that look at nothing of the person's, so that they speak the language of the environment."""
 
-_OWN_LOG = frozenset({"chat", "ask", "redact"})
+_OWN_LOG = frozenset({"chat", "ask", "redact", "serve"})
 """Commands that take care of log lines themselves, or log nothing."""
 
 _QUIET = frozenset({"audit verify", "doctor", "trust repair", "trust verify"})

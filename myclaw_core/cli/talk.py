@@ -50,7 +50,7 @@ async def _talk(args: argparse.Namespace, text: str | None, roots: tuple[str, ..
     async with Agent.open(Home.find()) as agent:
         agent.require_model()
         channel = _channel(agent, as_json=text is not None and args.json)
-        for notice in agent.notices:
+        for notice in (*agent.notices, *_on_service(agent)):
             channel.notice(notice)
         for root in _wide(roots):
             channel.notice(N_("--root {root} opens everything below it; a folder of its own is safer", root=root))
@@ -69,6 +69,14 @@ async def _on_level(agent: Agent, chosen: Autonomy | None) -> list[Text]:
     if autonomy_le(chosen, await levels.now()):
         return []
     return [(await agent.services.ledger.estimate(chosen)).text]
+
+
+def _on_service(agent: Agent) -> list[Text]:
+    """Return what is wrong with the daemon: whoever writes here may wait for a messenger that reaches nobody."""
+    from myclaw_core.serve.health import look
+
+    troubles = look(agent.home, agent.clock.now()).troubles
+    return [N_("myclaw serve: {what}; {todo}", what=each.what, todo=each.todo) for each in troubles]
 
 
 def _channel(agent: Agent, *, as_json: bool) -> Channel:

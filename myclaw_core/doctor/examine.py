@@ -16,6 +16,7 @@ from myclaw_core.doctor.checks import (
     python,
     records,
     sandbox,
+    serve,
     sqlite,
     terminal,
     time,
@@ -46,6 +47,7 @@ CHECKS: Sequence[tuple[str, Check]] = (
     ("undo", undo.check),
     ("sandbox", sandbox.check),
     ("model", model.check),
+    ("serve", serve.check),
 )
 
 

@@ -19,7 +19,7 @@ from myclaw_core.serve.lock import Owner, running
 from myclaw_core.serve.watch import MessengerState, Watch
 from myclaw_core.types.text import Text
 
-__all__ = ["BEAT_S", "HEALTH_WORDS", "Board", "Look", "ServeState", "Trouble", "look"]
+__all__ = ["BEAT_S", "HEALTH_WORDS", "Board", "Look", "ServeState", "Trouble", "look", "not_running", "shown"]
 
 BEAT_S = 60.0
 LATE_S = 300.0
@@ -151,6 +151,16 @@ def look(home: Home, now: datetime) -> Look:
     return Look(owner=owner, state=state, troubles=tuple(_troubles(state, now)))
 
 
+def not_running(found: Look) -> Text:
+    """Return that no daemon runs, and since when one is missing that was killed."""
+    if found.state is None:
+        return N_("not running; 'myclaw serve' starts it")
+    return N_(
+        "not running; it ended without being stopped after {at}; 'myclaw serve' starts it",
+        at=shown(found.state.beat_at),
+    )
+
+
 def _path(home: Home) -> Path:
     return home.state / "serve.json"
 
@@ -162,7 +172,7 @@ def _unreadable(home: Home, error: Exception) -> Trouble:
 
 def _troubles(state: ServeState, now: datetime) -> Iterable[Trouble]:
     if now - state.beat_at > timedelta(seconds=LATE_S):
-        what = N_("it gave no sign since {at}", at=_shown(state.beat_at))
+        what = N_("it gave no sign since {at}", at=shown(state.beat_at))
         yield Trouble(what=what, todo=N_("if the machine has just woken up look again in a minute, else restart it"))
     for each in state.messengers:
         if (trouble := _trouble_of(each, now)) is not None:
@@ -179,11 +189,12 @@ def _trouble_of(each: MessengerState, now: datetime) -> Trouble | None:
     what = N_(
         "{messenger} reaches nobody since {at}: {detail}",
         messenger=each.name,
-        at=_shown(since),
+        at=shown(since),
         detail=health.detail if health.detail.msgid else N_("it has not begun yet"),
     )
     return Trouble(what=what, todo=N_("messages wait there until then; 'myclaw serve --status' shows how it goes on"))
 
 
-def _shown(at: datetime) -> str:
+def shown(at: datetime) -> str:
+    """Return a moment as people read it here."""
     return f"{at:%Y-%m-%d %H:%M} UTC"
