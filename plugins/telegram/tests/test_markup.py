@@ -96,34 +96,6 @@ def test_thirty_nasty_strings_are_valid_html(text: str) -> None:
 
 MARKS = "* _ ** ~~ ` ``` > - 1. | |-| [ ]( ) < > </ & # ! http:// \\ tg:// a"
 PIECES = st.sampled_from([*MARKS.split(" "), "\n", "\n\n", "  "]) | st.text(max_size=5)
-    [
-        "*",
-        "_",
-        "**",
-        "~~",
-        "`",
-        "```",
-        ">",
-        "-",
-        "1.",
-        "|",
-        "|-|",
-        "[",
-        "](",
-        ")",
-        "<",
-        ">",
-        "</",
-        "&",
-        "#",
-        "!",
-        "http://",
-        "\\",
-        "tg://",
-        "a",
-    ]
-    + ["\n", "\n\n", "  "]
-)
 
 
 @settings(max_examples=500, deadline=None)
