@@ -23,6 +23,7 @@ from myclaw_core.events.types import (
     ModelCalled,
     NeverChanged,
     NightlyDone,
+    OutboxChanged,
     PairingChanged,
     PluginConsent,
     PluginFault,
@@ -246,6 +247,15 @@ def _undo_applied(event: UndoApplied) -> list[str]:
 @_lines.register
 def _undo_expired(event: UndoExpired) -> list[str]:
     return [_("the time to undo is over for so many actions: {n}", n=len(event.undo_ids))]
+
+
+@_lines.register
+def _outbox_changed(event: OutboxChanged) -> list[str]:
+    state, tool, step = word(event.state), event.tool, event.step_index
+    first = _(
+        "step {step} {tool} to {targets}: {state}", step=step, tool=tool, targets=", ".join(event.targets), state=state
+    )
+    return [first, *([render(event.reason)] if event.reason else [])]
 
 
 @_lines.register

@@ -39,6 +39,12 @@ WORDS = (
     N_("no answer"),
     N_("turn ended"),
     N_("restart"),
+    # How far a message in the outbox came.
+    N_("held"),
+    N_("sending"),
+    N_("sent"),
+    N_("unknown"),
+    N_("recalled"),
     # How a grant ended.
     N_("over"),
     N_("used up"),
