@@ -30,6 +30,7 @@ from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginSet
 from myclaw_core.policy.rates import RATE_KIND
 from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.deferred import LeftRunner
 from myclaw_core.runtime.failover import provider_names
 from myclaw_core.runtime.interrupted import note_what_is_left
 from myclaw_core.runtime.recovery import recover
@@ -193,7 +194,7 @@ class Agent:
         """
         return TurnRunner(self.services, turn, channel, history)
 
-    async def run(self, turn: TurnRunner) -> None:
+    async def run(self, turn: TurnRunner | LeftRunner) -> None:
         """Run one turn and let trust follow it; cancelling closes its trace as `abandoned`.
 
         Raises:

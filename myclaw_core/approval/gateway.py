@@ -8,14 +8,24 @@ from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from myclaw_core.approval import records
 from myclaw_core.approval.cards import Asked, Cards
+from myclaw_core.approval.deferred import Deferrals
 from myclaw_core.approval.grants import GRANT_KIND, GrantBook, is_similar
 from myclaw_core.approval.press import Press
 from myclaw_core.approval.tutor import who_is_checked
-from myclaw_core.approval.types import Approval, ApprovalCard, ApprovalNote, ApprovalRequest, Grant, Reply
+from myclaw_core.approval.types import (
+    Approval,
+    ApprovalCard,
+    ApprovalNote,
+    ApprovalRequest,
+    Deferred,
+    Grant,
+    Reply,
+    Sealed,
+)
 from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
@@ -33,6 +43,8 @@ __all__ = ["JOIN_S", "Gateway", "Question"]
 JOIN_S = 10.0
 """Seconds after the first display during which later questions join what is shown."""
 
+_TIDY_AFTER = timedelta(days=1)
+
 
 @frozen(kw_only=True)
 class Question:
@@ -45,6 +57,8 @@ class Question:
         grantable: Whether a grant could answer such questions (`policy.grants.can_be_granted`).
         tutor: Whether it must be checked in any case.
         completes: Subjects that would be done by themselves from the next time on, if this is granted.
+        sealed: The call itself, where the question may be left for later if nobody is there.
+        left: The question of an earlier run that this one puts to the person.
     """
 
     draft: ApprovalRequestDraft
@@ -54,6 +68,8 @@ class Question:
     grantable: bool = False
     tutor: bool = False
     completes: tuple[TrustSubject, ...] = ()
+    sealed: Sealed | None = None
+    left: Deferred | None = None
 
 
 @frozen
@@ -75,6 +91,7 @@ class Gateway:
         reading_pause_s: Seconds during which an answer is refused.
         expires_s: Seconds after which no answer is a no.
         tutor_every: How many grants in a row are followed by a question that must be checked.
+        defer_days: How long a question is kept that was left for later; none is left where that is 0.
     """
 
     def __init__(
@@ -87,6 +104,7 @@ class Gateway:
         reading_pause_s: float,
         expires_s: float,
         tutor_every: int,
+        defer_days: float = 0.0,
     ) -> None:
         self._log = log
         self._clock = clock
@@ -95,6 +113,8 @@ class Gateway:
         self._press = Press(clock=clock, grants=grants, never=never, pause_s=max(0.0, reading_pause_s))
         self._expires_s = expires_s
         self._tutor_every = tutor_every
+        self._deferrals = Deferrals(lasts=timedelta(days=defer_days))
+        self._tidied_at = clock.now()
         self._lock = asyncio.Lock()
         self._asked: dict[UUID, Asked] = {}
         self._shown: dict[tuple[int, str], _Shown] = {}
@@ -102,11 +122,12 @@ class Gateway:
     async def ask(self, questions: Sequence[Question], turn: Turn, channel: Channel) -> list[Approval]:
         """Ask all questions together and return one approval each, in the same order.
 
-        Where nobody is there to answer, the verdict comes at once as `expired` with the note `unattended`.
+        Where nobody is there to answer, the verdict comes at once as `expired` with the note `unattended`, and a
+        question whose call is sealed is left for later.
         """
         asked = await self._put(questions, turn)
         if not (turn.attended and channel.attended):
-            return await self._settle(asked, "unattended")
+            return await self._leave(questions, asked)
         self._asked |= {each.request.id: each for each in asked}
         try:
             return await self._settle(asked, await self._answers(asked, turn.sender, channel))
@@ -135,22 +156,24 @@ class Gateway:
         classes = [effect.effect_class for effect in step.effects] or [PURE_CLASS]
         await self._never.require(tx, sender, step.actor, classes)
         if step.approval_id is not None:
-            await self.consume(tx, step.approval_id, step.args_digest)
+            await self.consume(tx, step.approval_id, step.args_digest, sender)
             return ()
         grant_ids = step.decision.grant_ids if step.decision else ()
         await self._grants.use(tx, grant_ids)
         return grant_ids
 
-    async def consume(self, tx: LogTransaction, request_id: UUID, args_digest: str) -> None:
+    async def consume(self, tx: LogTransaction, request_id: UUID, args_digest: str, sender: str | None = None) -> None:
         """Use up an approval inside `tx`.
 
         Args:
             args_digest: Digest of the arguments that are about to run; an approval is for these alone.
+            sender: For whom it runs.
 
         Raises:
-            NotGrantedError: It was used, has ended or expired, was never given, or is for other arguments.
+            NotGrantedError: It was used, has ended or expired, was never given, or is for other arguments or for
+                another sender; or it answers a question that was left for later and has ended meanwhile.
         """
-        await records.consume(tx, request_id, args_digest, self._grants.time.now())
+        await records.consume(tx, request_id, args_digest, self._grants.time.now(), sender)
 
     async def expire_dead(self, tx: LogTransaction, trace_id: UUID, note: ApprovalNote) -> list[tuple[int, Approval]]:
         """End every open request of a turn that is gone; return the step each was about, and how it ended."""
@@ -162,8 +185,14 @@ class Gateway:
         async with self._log.transaction() as tx:
             for record in await records.open_records(tx, lambda record: not is_alive(record.owner)):
                 await self._expire(tx, record, "restart")
-            await records.prune(tx, self._clock.now())
-            await self._grants.prune(tx)
+            await self._tidy(tx)
+
+    async def _tidy(self, tx: LogTransaction) -> None:
+        """Forget what is over: how questions ended long ago, grants, and questions that were left for later."""
+        self._tidied_at = self._clock.now()
+        await records.prune(tx, self._tidied_at)
+        await self._grants.prune(tx)
+        await self._deferrals.sweep(tx, self._grants.time.now())
 
     async def refresh(self) -> None:
         """Take over what other processes granted, ended or denied for good."""
@@ -175,6 +204,20 @@ class Gateway:
         """Return the requests that wait for an answer."""
         found = await records.open_records(self._log, lambda record: record.state == "pending")
         return [record.request for record in found]
+
+    async def left(self) -> Sequence[Deferred]:
+        """Return the questions that runs without anybody there left for later, the oldest first."""
+        return await self._deferrals.waiting(self._log, self._grants.time.now())
+
+    def shows(self, left: Deferred, sender: str) -> bool:
+        """Return whether `sender` is being asked a question that was left for later."""
+        shown = (each.request for each in self._asked.values() if each.is_open)
+        return any(each.sender == sender and each.origin == left.origin for each in shown)
+
+    async def drop_left(self) -> int:
+        """Let go of all questions that were left for later; return how many there were."""
+        async with self._log.transaction() as tx:
+            return await self._deferrals.drop(tx)
 
     async def standing(self) -> list[Grant]:
         """Return the grants that still cover something, by number."""
@@ -205,6 +248,8 @@ class Gateway:
         """Make the requests and book that they are put."""
         asked = []
         async with self._log.transaction() as tx:
+            if self._clock.now() - self._tidied_at >= _TIDY_AFTER:  # what runs for months is never recovered
+                await self._tidy(tx)
             mine = await records.open_records(tx, lambda record: record.request.sender == turn.sender)
             waiting = sum(record.state == "pending" for record in mine)
             actions = [(question.draft.action, question.tutor) for question in questions]
@@ -217,21 +262,35 @@ class Gateway:
         return asked
 
     def _request(self, question: Question, turn: Turn, *, tutor: bool) -> ApprovalRequest:
-        now = self._grants.time.now()
+        now, left = self._grants.time.now(), question.left
         grantable = question.grantable and not tutor
+        expires_at = now + timedelta(seconds=self._expires_s)
         return ApprovalRequest(
             id=self._clock.new_id(),
             draft=question.draft,
             channel=turn.channel,
             sender=turn.sender,
             created_at=now,
-            expires_at=now + timedelta(seconds=self._expires_s),
+            expires_at=min(expires_at, left.expires_at) if left else expires_at,
             not_before=now + timedelta(seconds=self._press.pause_s),
             tutor=tutor,
             batchable=grantable and is_similar(question.draft.action.effects),
             standing=grantable,
             completes=question.completes,
+            origin=left.origin if left else None,
         )
+
+    async def _leave(self, questions: Sequence[Question], asked: Sequence[Asked]) -> list[Approval]:
+        """End questions that nobody is there to answer; what may be answered later is left, all in one transaction."""
+        async with self._lock, self._log.transaction() as tx:
+            for question, each in zip(questions, asked, strict=True):
+                approval, now = self._unanswered(each.request, "unattended"), self._grants.time.now()
+                if question.sealed is not None:
+                    until = await self._deferrals.leave(tx, each.request, question.step_index, question.sealed, now)
+                    approval = evolve(approval, deferred_until=until)
+                await self._end_pending(tx, approval)
+                each.approval = approval
+        return [each.approval for each in asked if each.approval is not None]
 
     async def _answers(self, asked: Sequence[Asked], sender: str, channel: Channel) -> ApprovalNote:
         """Wait for the answers and return why those that are missing did not come."""
@@ -303,12 +362,15 @@ class Gateway:
                 async with self._log.transaction() as tx:
                     expired = [self._unanswered(each.request, note) for each in open_]
                     for approval in expired:
-                        if not await records.answer(tx, approval):
-                            id_ = str(approval.request_id)
-                            raise StoreError(N_("approval {id} was ended by another process; ask again", id=id_))
+                        await self._end_pending(tx, approval)
                 for each, approval in zip(open_, expired, strict=True):
                     each.approval = approval
             return [each.approval for each in asked if each.approval is not None]
+
+    async def _end_pending(self, tx: LogTransaction, approval: Approval) -> None:
+        if not await records.answer(tx, approval):
+            id_ = str(approval.request_id)
+            raise StoreError(N_("approval {id} was ended by another process; ask again", id=id_))
 
     async def _expire(self, tx: LogTransaction, record: records.ApprovalRecord, note: ApprovalNote) -> Approval:
         approval = self._unanswered(record.request, note)

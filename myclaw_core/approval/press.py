@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from uuid import UUID
 
 from attrs import evolve, frozen
@@ -61,10 +62,12 @@ class Press:
         """
         grant = self._grant(asked, reply)
         booked: dict[UUID, Approval] = {}
+        answered: set[UUID | None] = set()
         for each in (asked, *self._covered(asked, reply, grant, others)):
-            approval = self._approval(each.request, reply, first=each is asked)
-            if await records.answer(tx, approval):
+            approval, left = self._approval(each.request, reply, first=each is asked), _left_as(each)
+            if left not in answered and await records.answer(tx, approval):
                 booked[each.request.id] = approval
+                answered |= {left} - {None}
             elif each is asked:
                 return {}
         if grant is not None:
@@ -75,6 +78,9 @@ class Press:
             await self._keep_asking(tx, asked.request)
         granted = 1 + len(set(booked) & set(reply.also)) if reply.granted else 0
         await count_answers(tx, asked.request.sender, granted=granted, checked=asked.request.tutor)
+        for each in others:
+            if each.request.id not in booked and _left_as(each) in answered:
+                booked[each.request.id] = await self._close_card(tx, each.request)
         return booked
 
     def _grant(self, asked: Asked, reply: Reply) -> Grant | None:
@@ -106,11 +112,15 @@ class Press:
         await tx.append(TrustChanged(trace_id=order, sender=request.sender, change="hold", subjects=subjects))
 
     async def _forbid(self, tx: LogTransaction, request: ApprovalRequest, reply: Reply) -> None:
-        """Put what it would do on the never-list and take back every yes to it that was not used yet."""
+        """Put what it would do on the never-list and take back every yes to it that was not used yet.
+
+        What a run left for later goes on the list of that run's sender, too.
+        """
         now = self.clock.now()
         action = request.draft.action
-        for effect_class in denied_classes(request):
-            entry = NeverRecord(sender=request.sender, actor=action.actor, effect_class=effect_class, at=now)
+        senders = {request.sender, request.origin.sender if request.origin else request.sender}
+        for sender, effect_class in product(sorted(senders), denied_classes(request)):
+            entry = NeverRecord(sender=sender, actor=action.actor, effect_class=effect_class, at=now)
             await self.never.put(tx, entry, action.trace_id)
         for record in await records.open_records(tx):
             if record.state == "granted" and _is_like(record.request, request):
@@ -125,13 +135,32 @@ class Press:
             decided_by=reply.by,
             decided_at=self.clock.now(),
             scope="once" if first else "batch",
+            note="deferred" if request.origin else "",
         )
+
+    async def _close_card(self, tx: LogTransaction, request: ApprovalRequest) -> Approval:
+        """Book that a question was answered on another card."""
+        closed = Approval(
+            request_id=request.id,
+            trace_id=request.draft.action.trace_id,
+            verdict="expired",
+            decided_by="core",
+            decided_at=self.clock.now(),
+            note="elsewhere",
+        )
+        await records.answer(tx, closed)
+        return closed
 
     def _is_over(self, request: ApprovalRequest) -> bool:
         return self.grants.time.now() >= request.expires_at
 
     def _pause_left_s(self, asked: Asked) -> float:
         return asked.shown_s + self.pause_s - self.clock.monotonic()
+
+
+def _left_as(asked: Asked) -> UUID | None:
+    """Return what names a question that a run left for later, however many cards show it."""
+    return asked.request.origin.request_id if asked.request.origin else None
 
 
 def _unfitting(request: ApprovalRequest, reply: Reply) -> Text | None:

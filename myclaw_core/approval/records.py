@@ -14,7 +14,8 @@ from uuid import UUID
 from attrs import evolve, field, frozen
 
 from myclaw_core import codec
-from myclaw_core.approval.types import Approval, ApprovalNote, ApprovalRequest, ApprovalState
+from myclaw_core.approval import deferred
+from myclaw_core.approval.types import Approval, ApprovalNote, ApprovalRequest, ApprovalState, Origin
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked
@@ -22,12 +23,22 @@ from myclaw_core.messages import N_
 from myclaw_core.process import this_process
 from myclaw_core.types.text import Text
 
-__all__ = ["ENDED_KIND", "RECORD_KIND", "ApprovalRecord", "EndedRecord", "NotGrantedError", "end", "open_records"]
+__all__ = [
+    "ENDED_KIND",
+    "RECORD_KIND",
+    "REMEMBERED",
+    "ApprovalRecord",
+    "EndedRecord",
+    "NotGrantedError",
+    "end",
+    "find_ended",
+    "open_records",
+]
 
 RECORD_KIND = "approval"
 ENDED_KIND = "approval_ended"
 
-_REMEMBERED = timedelta(days=7)
+REMEMBERED = timedelta(days=7)
 """How long a late answer is told how its question ended; after that it is told only that the question is not open."""
 
 
@@ -54,12 +65,17 @@ class ApprovalRecord:
 
 @frozen(kw_only=True)
 class EndedRecord:
-    """How a request ended, kept for a while so that a late answer can be told so."""
+    """How a request ended, kept for a while so that a late answer can be told so.
+
+    Attributes:
+        trace_id: The turn that asked; what it was asked to do is found there.
+    """
 
     sender: str
     state: ApprovalState
     note: ApprovalNote
     at: datetime
+    trace_id: UUID | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -71,10 +87,18 @@ async def put_pending(tx: LogTransaction, request: ApprovalRequest, step_index: 
 
 
 async def answer(tx: LogTransaction, approval: Approval) -> bool:
-    """Book how a pending request was answered; return whether it was still pending."""
+    """Book how a pending request was answered; return whether it was still pending.
+
+    What a person answers to a question that a run left for later is booked on that run, too.
+    """
     record = await find(tx, approval.request_id)
     if record is None or record.state != "pending":
         return False
+    origin = record.request.origin
+    if origin is not None and approval.verdict in ("granted", "denied"):
+        if not await deferred.is_left(tx, origin):
+            return False
+        await _answer_origin(tx, origin, approval)
     if approval.verdict == "granted":
         await tx.put(RECORD_KIND, str(approval.request_id), codec.dumps(evolve(record, state="granted")))
         await tx.append(ApprovalAnswered(trace_id=approval.trace_id, approval=approval))
@@ -83,25 +107,44 @@ async def answer(tx: LogTransaction, approval: Approval) -> bool:
     return True
 
 
+async def _answer_origin(tx: LogTransaction, origin: Origin, approval: Approval) -> None:
+    late = evolve(approval, request_id=origin.request_id, trace_id=origin.trace_id, note="")
+    await tx.append(ApprovalAnswered(trace_id=origin.trace_id, approval=late))
+    if approval.verdict == "denied":
+        await deferred.end(tx, origin, "denied", approval.trace_id)
+
+
 async def end(tx: LogTransaction, record: ApprovalRecord, approval: Approval) -> None:
     """Book that a request ended without being used."""
     await _forget(tx, record, approval.verdict, approval.note, approval.decided_at)
     await tx.append(ApprovalAnswered(trace_id=approval.trace_id, approval=approval))
 
 
-async def consume(tx: LogTransaction, request_id: UUID, args_digest: str, now: datetime) -> None:
+async def consume(
+    tx: LogTransaction, request_id: UUID, args_digest: str, now: datetime, sender: str | None = None
+) -> None:
     """Use up a grant inside the transaction that records the intent.
 
+    Args:
+        sender: For whom the action runs; an approval is for its own sender alone.
+
     Raises:
-        NotGrantedError: The grant was used, has ended or expired, was never given, or is for other arguments.
+        NotGrantedError: The grant was used, has ended or expired, was never given, or is for other arguments or for
+            another sender.
     """
     record = await find(tx, request_id)
     if record is None or record.state != "granted":
         raise NotGrantedError(N_("approval {id} is not open any more; ask again", id=str(request_id)))
     if record.request.draft.action.args_digest != args_digest:
         raise NotGrantedError(N_("approval {id} was given for other arguments; ask again", id=str(request_id)))
+    if sender not in (None, record.request.sender):
+        raise NotGrantedError(N_("approval {id} was given to another sender; ask again", id=str(request_id)))
     if now >= record.request.expires_at:
         raise NotGrantedError(N_("approval {id} has expired; ask again", id=str(request_id)))
+    if (origin := record.request.origin) is not None:
+        if not await deferred.is_left(tx, origin):
+            raise NotGrantedError(N_("the question that was left has ended meanwhile; it was not done"))
+        await deferred.end(tx, origin, "run", record.request.draft.action.trace_id)
     await _forget(tx, record, "consumed", "", now)
 
 
@@ -119,12 +162,19 @@ async def open_records(
     return [record for record in found if wanted(record)]
 
 
+async def find_ended(log: EventLog, request_id: UUID) -> EndedRecord | None:
+    """Return how a request ended; `None` where it is open, was never put, or ended long ago."""
+    raw = await log.get(ENDED_KIND, str(request_id))
+    return None if raw is None else _read_ended(str(request_id), raw)
+
+
 async def late(log: EventLog, request_id: UUID, sender: str) -> Text:
     """Return what is told to somebody who answers a question that is not open any more."""
-    raw = await log.get(ENDED_KIND, str(request_id))
-    ended = None if raw is None else codec.loads(EndedRecord, raw, N_("approval {id}", id=str(request_id)))
+    ended = await find_ended(log, request_id)
     if ended is None or ended.sender != sender:
         return N_("this question is not open any more")
+    if ended.note == "elsewhere":
+        return N_("this question is not open any more: it was answered elsewhere")
     if ended.note == "restart":
         return N_("this question is not open any more: the program was started anew; send your message again")
     if ended.state == "expired":
@@ -139,7 +189,7 @@ async def late(log: EventLog, request_id: UUID, sender: str) -> Text:
 async def prune(tx: LogTransaction, now: datetime) -> None:
     """Forget the questions that ended long ago; their events stay."""
     for key, raw in await tx.scan(ENDED_KIND):
-        if codec.loads(EndedRecord, raw, N_("approval {id}", id=key)).at < now - _REMEMBERED:
+        if _read_ended(key, raw).at < now - REMEMBERED:
             await tx.delete(ENDED_KIND, key)
 
 
@@ -148,9 +198,14 @@ async def _forget(
 ) -> None:
     key = str(record.request.id)
     await tx.delete(RECORD_KIND, key)
-    ended = EndedRecord(sender=record.request.sender, state=state, note=note, at=at)
+    request = record.request
+    ended = EndedRecord(sender=request.sender, state=state, note=note, at=at, trace_id=request.draft.action.trace_id)
     await tx.put(ENDED_KIND, key, codec.dumps(ended))
 
 
 def _read(key: str, raw: bytes) -> ApprovalRecord:
     return codec.loads(ApprovalRecord, raw, N_("approval record {key}", key=key))
+
+
+def _read_ended(key: str, raw: bytes) -> EndedRecord:
+    return codec.loads(EndedRecord, raw, N_("approval {id}", id=key))

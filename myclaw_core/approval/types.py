@@ -19,18 +19,41 @@ __all__ = [
     "ApprovalNote",
     "ApprovalRequest",
     "ApprovalState",
+    "DeferralEnding",
+    "Deferred",
     "Grant",
     "GrantEnding",
+    "Origin",
     "Reach",
     "Reply",
+    "Sealed",
 ]
 
-ApprovalNote = Literal["", "unattended", "no answer", "timeout", "turn ended", "restart"]
+ApprovalNote = Literal["", "unattended", "no answer", "timeout", "turn ended", "restart", "elsewhere", "deferred"]
 ApprovalState = Literal["pending", "granted", "consumed", "denied", "expired", "revoked"]
 Reach = Literal["once", "10_min", "30_min", "3_times", "always", "keep_asking", "never"]
 """How far an answer goes: this once; similar ones for a time or a number of times, this one included; exactly this from
 now on; this once, and trust ends no question of the kind; or, with a no, never again."""
 GrantEnding = Literal["over", "used up", "revoked", "paused"]
+DeferralEnding = Literal["run", "denied", "expired", "crowded out", "dropped"]
+
+
+@frozen(kw_only=True)
+class Origin:
+    """Where a question comes from that a run without anybody there left for later.
+
+    Attributes:
+        request_id: The request of that run, which nobody was there to answer.
+        trace_id: That run; the answer is evidence in it.
+        sender: Who ran it.
+        at: When it was asked.
+    """
+
+    request_id: UUID
+    trace_id: UUID
+    sender: str
+    at: datetime
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
 @frozen(kw_only=True)
@@ -43,6 +66,7 @@ class ApprovalRequest:
         batchable: Whether it may be answered together with others, and similar actions be granted with it.
         standing: Whether exactly this may be granted for good.
         completes: Subjects that would be done by themselves from the next time on, if this is granted.
+        origin: The run that left it for later; `None` where the turn itself waits for the answer.
     """
 
     id: UUID
@@ -56,6 +80,7 @@ class ApprovalRequest:
     batchable: bool = False
     standing: bool = False
     completes: tuple[TrustSubject, ...] = ()
+    origin: Origin | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -67,7 +92,10 @@ class Approval:
         decided_by: The sender that answered, or `core` for expiry, restart and unattended runs.
         scope: `once` for the request that was answered, `batch` for one that the answer to another covered: that is no
             evidence of approval.
-        note: Why, where it was not a person's plain answer; empty where it was.
+        note: Why, where it was not a person's plain answer; empty where it was. `deferred` is an answer that counts as
+            evidence in the trace that left the question, `elsewhere` the end of a card whose question was answered on
+            another one.
+        deferred_until: Until when the question waits for a later answer; `None` where it was not left.
     """
 
     request_id: UUID
@@ -77,7 +105,53 @@ class Approval:
     decided_at: datetime
     scope: Literal["once", "batch"] = "once"
     note: ApprovalNote = ""
+    deferred_until: datetime | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Sealed:
+    """A call as it would run later: nothing of it is masked, cut or resolved.
+
+    Attributes:
+        args: The exact arguments.
+        cwd: Absolute folder against which it reads relative paths.
+        roots: Real absolute folders that were opened for its run alone.
+    """
+
+    args: Mapping[str, Any]
+    cwd: str
+    roots: tuple[str, ...] = ()
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Deferred:
+    """A question that a run without anybody there left for later.
+
+    Attributes:
+        request: The question as that run asked it; its action tells sender, level, taint and trace.
+        step_index: The step of that trace.
+        sealed: What a yes lets run.
+        expires_at: When it ends by itself.
+    """
+
+    request: ApprovalRequest
+    step_index: int
+    sealed: Sealed
+    expires_at: datetime
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def origin(self) -> Origin:
+        """Return where it comes from."""
+        request = self.request
+        return Origin(
+            request_id=request.id,
+            trace_id=request.draft.action.trace_id,
+            sender=request.sender,
+            at=request.created_at,
+        )
 
 
 @frozen(kw_only=True)

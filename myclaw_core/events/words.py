@@ -39,6 +39,12 @@ WORDS = (
     N_("no answer"),
     N_("turn ended"),
     N_("restart"),
+    N_("elsewhere"),
+    N_("deferred"),
+    # How a question that was left for later ended, where not as above.
+    N_("run"),
+    N_("crowded out"),
+    N_("dropped"),
     # How far a message in the outbox came.
     N_("held"),
     N_("sending"),

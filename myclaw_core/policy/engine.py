@@ -156,6 +156,8 @@ class Policy:
                 ended = tally.take("fault", (_fault(name, error, otherwise),))
             if ended:
                 return
+        if case.situation.asks is not None:
+            tally.take("autonomy", (Opinion("approve_required", case.situation.asks, "autonomy"),))
 
     async def _check_laws(self, case: Case, trace: ExecutionTrace, tally: Tally) -> bool:
         """Check 0: the laws, then the plugins; whatever fails here denies."""

@@ -47,6 +47,7 @@ class Situation:
         tainted: Whether the prompt that proposed the call held text from outside.
         attended: Whether somebody is there to answer a question.
         model: The model that proposed the call; empty if unknown.
+        asks: Why the person is asked whatever the checks allow; `None` where the checks alone say.
     """
 
     roots: tuple[str, ...]
@@ -55,6 +56,7 @@ class Situation:
     tainted: bool = False
     attended: bool = True
     model: str = ""
+    asks: Text | None = None
 
 
 @frozen(kw_only=True)

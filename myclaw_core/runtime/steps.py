@@ -9,11 +9,13 @@ from typing import Any
 from attrs import define, evolve, frozen
 
 from myclaw_core.approval.gateway import Question
+from myclaw_core.approval.types import Approval, Deferred, Sealed
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_
 from myclaw_core.policy.grants import can_be_granted
 from myclaw_core.policy.types import PolicyDecision, Situation
+from myclaw_core.redact import redact_value
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.executor import Executor
 from myclaw_core.runtime.holding import Holder
@@ -67,13 +69,17 @@ class StepRunner:
         services: The agent's parts.
         recorder: Books this turn.
         channel: Where status and questions go.
+        left: The question of an earlier run whose call is all there is to run.
     """
 
-    def __init__(self, services: Services, turn: Turn, recorder: TraceRecorder, channel: Channel) -> None:
+    def __init__(
+        self, services: Services, turn: Turn, recorder: TraceRecorder, channel: Channel, left: Deferred | None = None
+    ) -> None:
         self._services = services
         self._turn = turn
         self._recorder = recorder
         self._channel = channel
+        self._left = left
         self._planner = Planner(services, turn)
         self._holder = Holder(services, turn, recorder, channel)
         self._executor = Executor(services, turn, recorder, self._planner)
@@ -143,7 +149,7 @@ class StepRunner:
         for item, approval in zip(asked, approvals, strict=True):
             item.step = evolve(item.step, state="asked", approval_id=approval.request_id)
             if approval.verdict != "granted":
-                item.error = ToolError(kind="denied", message=_refusal(approval.verdict, approval.note))
+                item.error = ToolError(kind="denied", message=_refusal(approval))
                 if approval.verdict == "denied" and item.step.decision is not None:
                     item.violation = item.step.decision.violation
         self._recorder.answered([item.step for item in asked], approvals)
@@ -163,7 +169,21 @@ class StepRunner:
             grantable=can_be_granted(decision),
             tutor=decision.tutor,
             completes=tuple(each.subject for each in ahead),
+            sealed=self._sealed(item.call),
+            left=self._left,
         )
+
+    def _sealed(self, call: ToolCall) -> Sealed | None:
+        """Return the call as it may be left for later; it cannot where a secret would be kept with it."""
+        services, turn = self._services, self._turn
+        if turn.dry_run or (turn.attended and self._channel.attended) or not services.config.approval.defer_days:
+            return None
+        if redact_value(call.args) != call.args:
+            line = N_("{tool}: its arguments hold a secret, so the question is not left for later", tool=call.tool)
+            self._channel.notice(line)
+            return None
+        roots = tuple(root for root in turn.roots if root not in services.standing_roots)
+        return Sealed(args=call.args, cwd=turn.cwd, roots=roots)
 
     async def _cost_of_level(self, planned: Planned | None) -> Sequence[Text]:
         """Return what the level that a change of the configuration raises will probably cost."""
@@ -263,13 +283,20 @@ def _denied_violation(decision: PolicyDecision) -> ViolationReport | None:
     return decision.violation if decision.verdict == "deny" else None
 
 
-def _refusal(verdict: str, note: str) -> Text:
-    if note == "unattended":
+def _refusal(approval: Approval) -> Text:
+    if approval.deferred_until is not None:
+        return N_(
+            "this needs the person's approval and nobody is there to answer; it was not done, and the question was "
+            "left for the person to answer later"
+        )
+    if approval.note == "unattended":
         return N_("this needs the person's approval and nobody is there to answer; it was not done")
-    if verdict == "denied":
+    if approval.verdict == "denied":
         return N_("the person said no; it was not done")
-    if note == "timeout":
+    if approval.note == "timeout":
         return N_("no approval (timeout); it was not done")
+    if approval.note == "elsewhere":
+        return N_("the question was answered elsewhere; it was not done here")
     return N_("no approval (no answer); it was not done")
 
 

@@ -1,0 +1,176 @@
+"""Questions that runs without anybody there left: each is put in a trace of its own, in which a yes runs its call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from myclaw_core.approval.types import Deferred
+from myclaw_core.clock import local_zone
+from myclaw_core.messages import N_
+from myclaw_core.policy.types import Situation
+from myclaw_core.runtime.channel import Channel, Status
+from myclaw_core.runtime.recorder import new_trace
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.steps import StepRunner
+from myclaw_core.runtime.types import ExecutionTrace, Outcome, ToolCall, Turn
+from myclaw_core.types.effect import lower_level
+
+if TYPE_CHECKING:
+    from myclaw_core.agent import Agent
+
+__all__ = ["PENDING", "LeftRunner", "asked_at", "offer", "put_left"]
+
+PENDING = "/pending"
+"""The command that puts what was left; the turns it begins carry it as their message."""
+
+
+class LeftRunner:
+    """Puts one question that was left and, after a yes, runs its call once; no model is asked.
+
+    The call is judged afresh, and asked about whatever it may have earned since. It keeps the taint of the run that
+    left it, and at most that run's level.
+
+    Args:
+        services: The agent's parts.
+        turn: The turn of the answer, a child of that run.
+        channel: Where the question is shown.
+        left: What was left.
+    """
+
+    def __init__(self, services: Services, turn: Turn, channel: Channel, left: Deferred) -> None:
+        self._services = services
+        self._turn = turn
+        self._channel = channel
+        self._left = left
+        self._recorder = services.recorder(new_trace(turn, services.plugins, services.config.digest))
+        self._steps = StepRunner(services, turn, self._recorder, channel, left)
+
+    @property
+    def trace(self) -> ExecutionTrace:
+        """Return the trace; it is closed once `run` has ended."""
+        return self._recorder.trace
+
+    async def run(self) -> None:
+        """Put the question, run the call where it was granted, and close the trace, whatever happens.
+
+        Raises:
+            asyncio.CancelledError: It was cancelled; the trace is closed as `abandoned`.
+            StoreError: The log cannot be written; the trace is found and closed at the next start.
+        """
+        await self._services.gateway.refresh()
+        await self._recorder.start(self._turn)
+        outcome: Outcome = "failed"
+        try:
+            outcome = await self._act()
+        except asyncio.CancelledError:
+            outcome = "abandoned"
+            raise
+        finally:
+            await asyncio.shield(self._close(outcome))
+
+    async def _act(self) -> Outcome:
+        action, sealed = self._left.request.draft.action, self._left.sealed
+        situation = Situation(
+            roots=self._turn.roots,
+            cwd=sealed.cwd,
+            tainted=action.tainted,
+            attended=self._channel.attended,
+            asks=N_("a run without you wanted it on {at}", at=asked_at(self._left)),
+        )
+        call = ToolCall(id=str(self._left.request.id), tool=action.tool_name, args=sealed.args)
+        await self._steps.run([call], action.model, situation)
+        (step,) = self.trace.steps
+        if step.error is None:
+            return "success"
+        return "denied" if step.error.kind == "denied" else "failed"
+
+    async def _close(self, outcome: Outcome) -> None:
+        trace = self.trace
+        trace.closed_at = self._services.clock.now()
+        trace.outcome = outcome
+        await self._recorder.close(outcome, self._services.signals(trace))
+        with suppress(Exception):  # what is recorded is not spoiled by a screen that is gone
+            self._channel.status(Status(phase="done" if outcome == "success" else "failed"))
+
+
+async def put_left(
+    services: Services,
+    channel: Channel,
+    new_turn: Callable[[str], Awaitable[Turn]],
+    run: Callable[[LeftRunner], Awaitable[None]],
+) -> list[ExecutionTrace]:
+    """Put everything that was left to one sender, together, and return the traces in which it was answered.
+
+    Whoever talks with the program is the person it works for: at the terminal of their account, or paired. So each of
+    their senders may see and answer what any run left; a card is bound to the sender it is shown to, and the first
+    answer on any card ends the others. What a sender is being asked already is not put twice.
+
+    Args:
+        new_turn: Makes the turn as which an answer is recorded, from the words that were typed; its sender is asked.
+        run: Runs each one, as `Agent.run` does.
+
+    Raises:
+        StoreError: The log cannot be read or written.
+    """
+    runners = []
+    for left in await services.gateway.left() if channel.attended else ():
+        turn = await new_turn(PENDING)
+        if not services.gateway.shows(left, turn.sender):
+            runners.append(LeftRunner(services, _answering(services, turn, left), channel, left))
+    ended = await asyncio.gather(*map(run, runners), return_exceptions=True)
+    for problem in filter(None, ended):
+        raise problem
+    return [runner.trace for runner in runners]
+
+
+async def offer(agent: Agent, channel: Channel, sender: str) -> list[ExecutionTrace]:
+    """Put everything that was left to somebody who has not asked for it, such as through a messenger.
+
+    It returns once every card was answered or has expired; cancelling it withdraws the cards. Calling it again puts
+    what was left meanwhile.
+
+    Raises:
+        StoreError: The log cannot be read or written.
+    """
+    services = agent.services
+    session_id = str(services.clock.new_id())
+
+    async def new_turn(text: str) -> Turn:
+        return Turn(
+            id=services.clock.new_id(),
+            session_id=session_id,
+            channel=channel.name,
+            sender=sender,
+            autonomy=await services.levels.begin_turn(),
+            text=text,
+            received_at=services.clock.now(),
+            roots=(),
+            cwd="",
+            attended=channel.attended,
+            level_stands=True,
+        )
+
+    return await put_left(services, channel, new_turn, agent.run)
+
+
+def _answering(services: Services, turn: Turn, left: Deferred) -> Turn:
+    """Return the turn of an answer: with the folders of the run that left the question, and not above its level."""
+    action, sealed = left.request.draft.action, left.sealed
+    return evolve(
+        turn,
+        autonomy=lower_level(action.autonomy, turn.autonomy),
+        roots=tuple(dict.fromkeys((*services.standing_roots, *sealed.roots))),
+        cwd=sealed.cwd,
+        yes_to=(),
+        parent_trace_id=action.trace_id,
+    )
+
+
+def asked_at(left: Deferred) -> str:
+    """Return when a run wanted to ask, in the person's time."""
+    return f"{left.request.created_at.astimezone(local_zone()):%Y-%m-%d %H:%M}"

@@ -1,0 +1,78 @@
+"""`/pending`: what runs without anybody there left for the person to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from attrs import frozen
+
+from myclaw_core.approval.types import Deferred
+from myclaw_core.errors import UsageError
+from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_, _, n_, render
+from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.deferred import LeftRunner, asked_at, put_left
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.types import ExecutionTrace, Turn
+from myclaw_core.shown.closing import closing
+from myclaw_core.shown.markup import code
+from myclaw_core.types.text import Text
+
+__all__ = ["PendingCommand", "left_notice"]
+
+
+async def left_notice(services: Services) -> Text | None:
+    """Return the line that says at the start of a conversation that something was left, or `None`."""
+    left = len(await services.gateway.left())
+    return N_("questions that runs without you left: {n}; /pending shows them", n=left) if left else None
+
+
+@frozen
+class PendingCommand:
+    """The command of one session.
+
+    Attributes:
+        channel: Where questions are put.
+        new_turn: Makes the turn as which an answer is recorded, from the words that were typed.
+        run: Runs what puts a question, as `Agent.run` does.
+        remember: Is given the traces in which something was answered.
+    """
+
+    services: Services
+    channel: Channel
+    new_turn: Callable[[str], Awaitable[Turn]]
+    run: Callable[[LeftRunner], Awaitable[None]]
+    remember: Callable[[ExecutionTrace], Awaitable[None]]
+
+    async def __call__(self, rest: str) -> str:
+        """Put what was left, only list it where nobody can answer, or let go of it.
+
+        Raises:
+            UsageError: The command was given wrong.
+        """
+        if rest == "drop":
+            dropped = await self.services.gateway.drop_left()
+            return n_("{n} question was let go.", "{n} questions were let go.", dropped)
+        if rest:
+            raise UsageError(N_("/pending shows what runs without you left; /pending drop lets go of all of it"))
+        left = await self.services.gateway.left()
+        if not left:
+            return _("No run has left a question.")
+        if not self.channel.attended or (await self.new_turn("")).dry_run:
+            lines = [f"- {_line(each)}" for each in left]
+            return "\n".join([*lines, "", _("Nobody can answer here: `/pending` in a conversation puts them.")])
+        traces = await put_left(self.services, self.channel, self.new_turn, self.run)
+        for trace in traces:
+            await self.remember(trace)
+        told = [f"- {line}" for trace in traces for line in _told(trace)]
+        return "\n".join(told) or _("They are being shown already.")
+
+
+def _line(left: Deferred) -> str:
+    what = code(visible(render(left.request.draft.summary)))
+    return _("{what}, left by a run of {sender} on {at}", what=what, sender=left.request.sender, at=asked_at(left))
+
+
+def _told(trace: ExecutionTrace) -> list[str]:
+    """Return what became of a question."""
+    return [f"{said.label} {code(said.text)}" for said in closing(trace, "/undo") if said.label]
