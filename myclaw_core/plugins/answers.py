@@ -20,10 +20,11 @@ from myclaw_core.config.sections import CORE_SECTIONS
 from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import PluginError, printable
 from myclaw_core.policy.types import Finding
-from myclaw_core.runtime.tool import EffectSpec, Outboxed, ShellArgs, Tool
+from myclaw_core.runtime.tool import EffectSpec, Outboxed, ShellArgs, Tool, ToolUndo
 from myclaw_core.types.effect import AUTONOMY_LEVELS, EFFECT_KINDS, REVERSIBILITIES
 from myclaw_core.types.text import Text, as_text
 from myclaw_core.types.trust import TrustThreshold
+from myclaw_core.undo.handler import CORE_HANDLERS
 
 __all__ = [
     "Offers",
@@ -101,7 +102,9 @@ def _tool_form_problem(tool: Any) -> str | None:
         return f"offered the tool {tool.name} with a shell that is no ShellArgs, or with a plan besides it"
     if not isinstance(tool.schema, Mapping):
         return f"offered the tool {tool.name} with a schema that is not a mapping"
-    return None if tool.outbox is None else _outbox_problem(tool)
+    return (None if tool.outbox is None else _outbox_problem(tool)) or (
+        None if tool.undo is None else _undo_problem(tool)
+    )
 
 
 def _outbox_problem(tool: Any) -> str | None:
@@ -113,6 +116,16 @@ def _outbox_problem(tool: Any) -> str | None:
         return f"offered the tool {tool.name} with an outbox and a run, plan or shell besides it"
     if not tool.effects or any(spec.kind != "outbound_message" for spec in tool.effects):
         return f"offered the tool {tool.name} with an outbox and effects that are not all outbound_message"
+    return None
+
+
+def _undo_problem(tool: Any) -> str | None:
+    """Return why the core cannot make undo records of a tool, or `None`."""
+    undo = tool.undo
+    if not (isinstance(undo, ToolUndo) and isinstance(undo.handler, str) and callable(undo.data)):
+        return f"offered the tool {tool.name} with an undo that is no ToolUndo with handler and data"
+    if tool.plan is not None or tool.shell is not None or tool.outbox is not None:
+        return f"offered the tool {tool.name} with an undo and a plan, shell or outbox besides it"
     return None
 
 
@@ -145,6 +158,8 @@ def messenger_problem(messenger: Any) -> str | None:
 
 def undo_problem(handler: Any) -> str | None:
     """Return why `handler` takes nothing back, or `None`."""
+    if getattr(handler, "name", None) in CORE_HANDLERS:
+        return f"offered the undo handler {handler.name}, which is the core's"
     return _object_problem(handler, "undo handler", _UNDO_METHODS)
 
 

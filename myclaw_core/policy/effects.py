@@ -38,6 +38,7 @@ __all__ = [
 _FILE_KINDS = frozenset({"fs_read", "fs_write", "fs_delete"})
 _NETWORK_KINDS = frozenset({"network_out", "network_in"})
 _UNDO_KINDS = frozenset({"fs_write", "fs_delete", "memory_write", "memory_delete", "config_change"})
+_MEMORY_KINDS = frozenset({"memory_write", "memory_delete"})
 _MAX_NAME_CHARS = 512
 
 
@@ -119,6 +120,7 @@ def resolve_call(
         user_home=user_home,
         typed_text=typed_text,
         undoable=undoable and tool.plan is not None,
+        handled=undoable and tool.undo is not None,
         recallable=undoable and tool.outbox is not None,
     )
     declared = tuple(maker.make(spec, given) for spec in tool.effects for given in _given(spec, args))
@@ -151,6 +153,7 @@ class _Maker:
     user_home: str
     typed_text: str
     undoable: bool
+    handled: bool
     recallable: bool
 
     def make(self, spec: EffectSpec, given: str) -> ResolvedEffect:
@@ -218,7 +221,7 @@ class _Maker:
 
     def _effect(self, kind: EffectKind, spec: EffectSpec, scope: str, target: str) -> Effect:
         best = BEST_REVERSIBILITY.get(kind, "irreversible")
-        if kind in _UNDO_KINDS and not self.undoable:
+        if kind in _UNDO_KINDS and not (self.undoable or (self.handled and kind in _MEMORY_KINDS)):
             best = "irreversible"
         elif kind == "outbound_message" and self.recallable:
             best = "reversible_with_cost"

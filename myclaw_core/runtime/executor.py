@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from functools import partial
@@ -27,7 +27,7 @@ from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.shells import FolderBusyError, alone
 from myclaw_core.runtime.storable import masked_args, storable_text
-from myclaw_core.runtime.tool import PlannedChange, ShellArgs, Tool, ToolContext
+from myclaw_core.runtime.tool import PlannedChange, ShellArgs, Tool, ToolContext, ToolUndo
 from myclaw_core.runtime.types import CANCELLED, ActionStep, ToolCall, ToolError, ToolResult, Turn
 from myclaw_core.undo.journal import SNAPSHOT, planned_states
 from myclaw_core.undo.types import UndoRecord
@@ -83,7 +83,9 @@ class Executor:
         files = self._planner.files(step.effects, journalled)
         network = self._services.network(step.effects)
         shell = partial(self._services.shells.run, command, self._turn.cwd) if command else None
-        context = evolve(self._planner.context(step.effects, files, changes), network=network, shell=shell)
+        data = undo.data if undo and tool.undo else {}
+        context = self._planner.context(step.effects, files, changes)
+        context = evolve(context, network=network, shell=shell, undo=deepcopy(dict(data)))
         unsure = False
         started_s = self._services.clock.monotonic()
         running = asyncio.ensure_future(_call(tool, deepcopy(call.args), context))
@@ -112,6 +114,8 @@ class Executor:
         """Plan again, compare with what was judged and shown, and put the bytes of before aside."""
         if planned is not None and planned.command is not None and tool.shell is not None:
             return (), await self._prepare_command(tool, tool.shell, call, step, planned)
+        if tool.undo is not None:
+            return (), await self._prepare_undo(tool, tool.undo, call, step)
         if tool.plan is None or planned is None or step.decision is None:
             return (), None
         fresh = await self._planner.plan(call, step.decision)
@@ -146,6 +150,27 @@ class Executor:
             return await asyncio.to_thread(record)
         except (MyclawError, OSError) as error:
             raise _without_undo(error) from error
+
+    async def _prepare_undo(self, tool: Tool, undo: ToolUndo, call: ToolCall, step: ActionStep) -> UndoRecord:
+        """Let a tool look up what its handler will need; it runs only where that handler is there."""
+        files = self._planner.files(step.effects, {})
+        context = self._planner.context(step.effects, files)
+        try:
+            self._services.undo.require(undo.handler)
+            async with self._services.clock.timeout(tool.timeout_s):
+                data = await _called(tool, undo.data, deepcopy(call.args), context)
+            return self._services.journal.record_of(
+                undo_id=self._services.clock.new_id(),
+                tool_name=tool.name,
+                handler=undo.handler,
+                data=data,
+                trace_id=self._recorder.trace.id,
+                step_index=step.index,
+            )
+        except Exception as error:
+            raise _without_undo(error) from error
+        finally:
+            files.close()
 
     def _record_undo(self, tool: Tool, step: ActionStep, changes: tuple[PlannedChange, ...]) -> UndoRecord:
         return self._services.journal.record(
@@ -228,16 +253,19 @@ async def _stopped(tool: Tool, running: asyncio.Future[ToolResult], *, waits: bo
 
 
 async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
-    """Call a tool's body; a plain function runs in a thread so that the loop goes on."""
+    """Call a tool's body."""
     if tool.run is None:
         raise ToolFailure(N_("{tool} sends through the outbox only", tool=tool.name))
-    if inspect.iscoroutinefunction(tool.run):
-        result: Any = tool.run(args, context)
+    return received_result(await _called(tool, tool.run, args, context), tool.name)
+
+
+async def _called(tool: Tool, function: Callable[..., Any], args: Mapping[str, Any], context: ToolContext) -> Any:
+    """Call code of a tool; a plain function runs in a thread so that the loop goes on."""
+    if inspect.iscoroutinefunction(function):
+        result: Any = function(args, context)
     else:
-        result = await guarded_in_thread(who(tool), tool.run, args, context)
-    if inspect.isawaitable(result):
-        result = await guarded(who(tool), result)
-    return received_result(result, tool.name)
+        result = await guarded_in_thread(who(tool), function, args, context)
+    return await guarded(who(tool), result) if inspect.isawaitable(result) else result
 
 
 def _no_longer_judged() -> PlanFailedError:

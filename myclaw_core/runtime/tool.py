@@ -29,6 +29,7 @@ __all__ = [
     "ShellArgs",
     "Tool",
     "ToolContext",
+    "ToolUndo",
 ]
 
 
@@ -172,6 +173,20 @@ class Outboxed:
 
 
 @frozen(kw_only=True)
+class ToolUndo:
+    """How a tool that changes no files can be taken back: the core makes its undo record, a handler reverts that.
+
+    Attributes:
+        handler: Name of the handler, as `myclaw_undo` offers it.
+        data: Looks up what the handler will need, and changes nothing. It is recorded together with the intent, before
+            `run` begins, which is given it as `ToolContext.undo`. Plain or async.
+    """
+
+    handler: str
+    data: Callable[[Mapping[str, Any], ToolContext], Awaitable[Mapping[str, Any]] | Mapping[str, Any]]
+
+
+@frozen(kw_only=True)
 class ToolContext:
     """What a tool is given besides its arguments.
 
@@ -183,6 +198,7 @@ class ToolContext:
         cwd: Folder against which relative paths are read.
         network: Network access pinned to the judged effects.
         shell: Runs the judged command for at most so many seconds; for tools that declare `Tool.shell` only.
+        undo: What `ToolUndo.data` returned, recorded; empty for tools that declare no `Tool.undo`.
     """
 
     files: FileAccess
@@ -192,6 +208,7 @@ class ToolContext:
     plan: tuple[PlannedChange, ...] = ()
     network: NetworkAccess = field(factory=NoNetwork)
     shell: Callable[[float], Awaitable[ShellRun]] | None = None
+    undo: Mapping[str, Any] = field(factory=dict)
 
 
 @frozen(kw_only=True)
@@ -207,6 +224,7 @@ class Tool:
         plan: Says which paths `run` will change, without changing anything; needed to be reversible.
         shell: Which arguments name a command for the sandbox; `None` for any other tool.
         outbox: How it sends through the outbox; `None` for any other tool.
+        undo: How it is taken back where it changes something other than files.
         idempotent: Whether the core may call it again after a passing failure.
         timeout_s: Seconds after which it is cancelled.
         plugin: The plugin that offers it; the registry fills it in.
@@ -221,6 +239,7 @@ class Tool:
     plan: Callable[[Mapping[str, Any], ToolContext], tuple[PlannedChange, ...]] | None = None
     shell: ShellArgs | None = None
     outbox: Outboxed | None = None
+    undo: ToolUndo | None = None
     idempotent: bool = False
     timeout_s: float = 60.0
     plugin: str = ""

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from myclaw_core.clock import Clock
+from myclaw_core.errors import ToolFailure
 from myclaw_core.messages import N_
 from myclaw_core.runtime.received import guarded, received_error
 from myclaw_core.runtime.storable import storable_line
@@ -45,9 +46,14 @@ class UndoRegistry:
         handlers = {**offered, **{handler.name: handler for handler in core}}
         return UndoRegistry(journal=journal, handlers=handlers, clock=clock)
 
-    def knows(self, handler: str) -> bool:
-        """Return whether records of that handler can be taken back."""
-        return handler in (PATHS, SNAPSHOT) or handler in self.handlers
+    def require(self, handler: str) -> None:
+        """Check that records of a handler can be taken back.
+
+        Raises:
+            ToolFailure: Nothing here knows how.
+        """
+        if handler not in self.handlers:
+            raise ToolFailure(N_("nothing here knows how to undo it ({handler})", handler=handler))
 
     async def revert(self, record: UndoRecord, *, force: bool = False) -> Reverted:
         """Take a step back; see `UndoJournal.revert`. A handler that fails leaves it not undone, with one line."""
