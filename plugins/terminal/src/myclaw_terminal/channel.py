@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 import sys
@@ -12,6 +13,7 @@ from typing import TextIO
 
 from myclaw_core.approval.cards import Cards
 from myclaw_core.clock import Clock
+from myclaw_core.files.resolve import display_path
 from myclaw_core.host import Host
 from myclaw_core.messages import N_, render
 from myclaw_core.runtime.channel import Desk, Held, Status, Submit
@@ -22,11 +24,14 @@ from myclaw_terminal.chat import Chat
 from myclaw_terminal.closing import closing_lines
 from myclaw_terminal.dialog import Dialog
 from myclaw_terminal.faults import FAULTS
+from myclaw_terminal.holds import Holds
 from myclaw_terminal.lines import Line
 from myclaw_terminal.reader import LinePrompt, Prompt
 from myclaw_terminal.screen import DumbScreen, PipeScreen, Screen, is_terminal, write
 
 __all__ = ["TerminalChannel"]
+
+_COUNT_S = 1.0
 
 
 class TerminalChannel:
@@ -61,6 +66,8 @@ class TerminalChannel:
         self._environ = os.environ if environ is None else environ
         self._history = history
         self._chat: Chat | None = None
+        self._holds = Holds(clock, lambda: self._undo)
+        self._counting: asyncio.Task[None] | None = None
 
     @classmethod
     def from_host(cls, host: Host) -> TerminalChannel:
@@ -92,23 +99,33 @@ class TerminalChannel:
 
     def held(self, held: Sequence[Held]) -> None:
         """Show what will be sent and can still be recalled."""
-        for each in held:
-            self.notice(each.what)
+        for line in self._holds.put(held):
+            self._screen.aside([Line(line, "warn")])
+        if self._holds.rows() and (self._counting is None or self._counting.done()):
+            self._counting = asyncio.get_running_loop().create_task(self._count_down())
+
+    async def _count_down(self) -> None:
+        """Show the time that is left, second by second; in a turn the screen does so itself."""
+        while self._holds.rows():
+            self._prompt.redraw()
+            await self._clock.sleep(_COUNT_S)
+        self._prompt.redraw()
 
     async def file(self, path: Path, name: str) -> Text | None:
         """Say where the file lies: it is on the machine at which the person sits."""
-        self.notice(N_("{name}: {path}", name=name, path=str(path)))
+        self.notice(N_("{name}: {path}", name=name, path=_where(path)))
         return None
 
     async def ask(self, cards: Cards, submit: Submit) -> None:
         """Put `cards` to the person; where nobody is there, return at once without a reply."""
         if self.attended:
-            await Dialog(self._screen, self._prompt, self._clock, cards, submit).ask()
+            with self._prompt.alone():
+                await Dialog(self._screen, self._prompt, self._clock, cards, submit).ask()
 
     def end_turn(self, trace: ExecutionTrace) -> None:
         """Show what the turn did; nothing for one that only answered."""
         self._screen.settle()
-        lines = closing_lines(trace, undo="/undo" if self._chat else "myclaw undo")
+        lines = closing_lines(trace, undo=self._undo)
         if lines:
             self._screen.lines(lines)
         if self._chat is not None:
@@ -125,9 +142,13 @@ class TerminalChannel:
     def aside(self, line: str) -> None:
         """Print one line on stderr without tearing what the screen shows."""
         if "_screen" in self.__dict__ and is_terminal(self._stderr):
-            self._screen.lines([Line(line, "warn")])
+            self._screen.aside([Line(line, "warn")])
         else:
             write(self._stderr, line + "\n")
+
+    @property
+    def _undo(self) -> str:
+        return "/undo" if self._chat else "myclaw undo"
 
     @property
     def _plain(self) -> bool:
@@ -141,7 +162,7 @@ class TerminalChannel:
             return DumbScreen(self._stdout)
         from myclaw_terminal.live import LiveScreen
 
-        screen = LiveScreen(self._stdout, self._clock)
+        screen = LiveScreen(self._stdout, self._clock, self._holds.rows)
         atexit.register(screen.settle)
         return screen
 
@@ -151,4 +172,9 @@ class TerminalChannel:
             return LinePrompt(self._stdin, self._stdout)
         from myclaw_terminal.prompts import EditingPrompt
 
-        return EditingPrompt(self._stdin, self._stdout)
+        return EditingPrompt(self._stdin, self._stdout, self._holds.rows)
+
+
+def _where(path: Path) -> str:
+    """Return where a file lies that may be named by a handle."""
+    return display_path(os.path.realpath(path))
