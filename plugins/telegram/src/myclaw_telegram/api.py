@@ -180,7 +180,7 @@ class Api:
                 waits=False,
             )
         except RejectedError as error:
-            if "message is not modified" not in error.description.lower():
+            if "message is not modified" not in error.description:
                 raise
 
     async def delete(self, chat_id: int, message_id: int) -> None:
@@ -188,7 +188,7 @@ class Api:
         try:
             await self._call(lambda bot: bot.delete_message(chat_id, message_id))
         except RejectedError as error:
-            if "message to delete not found" not in error.description.lower():
+            if "message to delete not found" not in error.description:
                 raise
 
     async def typing(self, chat_id: int) -> None:
@@ -206,7 +206,7 @@ class Api:
         try:
             await self._call(lambda bot: bot.answer_callback_query(press_id, shown or None, show_alert=alert))
         except RejectedError as error:
-            if "query is too old" not in error.description.lower():
+            if "query is too old" not in error.description:
                 raise
 
     async def document(self, chat_id: int, path: Path, name: str, caption: str = "") -> int:

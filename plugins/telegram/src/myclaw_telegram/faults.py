@@ -52,11 +52,11 @@ class RejectedError(ApiError):
     """Raised when a request is refused for what it holds (400): the same request would be refused again.
 
     Attributes:
-        description: Telegram's own words, such as `can't parse entities: …`, without `Bad Request: ` before them.
+        description: Telegram's own words without `Bad Request: ` before them, such as `can't parse entities: …`.
     """
 
     def __init__(self, description: str) -> None:
-        self.description = description.removeprefix("Bad Request: ")
+        self.description = description[:1].lower() + description[1:]
         super().__init__(N_("Telegram refused the message: {reason}", reason=self.description))
 
 
