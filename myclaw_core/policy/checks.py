@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -14,13 +13,14 @@ from attrs import evolve, frozen
 from myclaw_core.constitution.engine import Constitution, verdict_of
 from myclaw_core.constitution.rule import Ground
 from myclaw_core.constitution.types import ViolationReport
-from myclaw_core.files.resolve import ResolvedPath, display_path, is_beneath
+from myclaw_core.files.resolve import ResolvedPath, display_path
 from myclaw_core.messages import N_
 from myclaw_core.policy.effects import ResolvedEffect
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.never import NeverList
 from myclaw_core.policy.ports import BudgetView, Grants, PromotionAnswer, PromotionCheck
 from myclaw_core.policy.rates import RateBook
+from myclaw_core.policy.reach import root_of, why_not_covered
 from myclaw_core.policy.shell import is_opaque
 from myclaw_core.policy.types import Finding, Situation, Via
 from myclaw_core.types.action import PURE_CLASS, PlannedAction
@@ -224,10 +224,10 @@ def _green_zone(case: Case, index: int) -> Opinion:
     item = case.items[index]
     effect, level = item.effect, case.action.autonomy
     if item.place is not None:
-        root = _root_of(item.place.real, case.situation.roots)
+        root = root_of(item.place.real, case.situation.roots)
         if root is None:
             return _outside(case, index, item.place)
-        odd = _not_covered(item.place, root, changes=effect.is_side_effect)
+        odd = why_not_covered(item.place, root, changes=effect.is_side_effect)
         if odd is not None and not (effect.is_side_effect and level == "read_only"):
             return Opinion("approve_required", odd, "autonomy", index)
     if not effect.is_side_effect:
@@ -264,41 +264,6 @@ def _outside(case: Case, index: int, place: ResolvedPath) -> Opinion:
     return Opinion("deny", text, "autonomy", index, violation)
 
 
-def _root_of(real: str, roots: Sequence[str]) -> str | None:
-    """Return the innermost root that holds `real`."""
-    return max((root for root in roots if is_beneath(real, root)), key=len, default=None)
-
-
-def _not_covered(place: ResolvedPath, root: str, *, changes: bool) -> Text | None:
-    """Return why the root does not speak for a path below it, or `None`."""
-    if place.hard_links > 1:
-        return N_("{path} is the same file as one elsewhere (hard link)", path=place.real)
-    if changes and "/." in place.real[len(root.rstrip("/")) :]:
-        return N_(
-            "{path} has a hidden name; opening a folder does not open its hidden files for changes", path=place.real
-        )
-    if not _on_one_mount(place.real, root):
-        return N_("{path} lies on another file system than the folder you opened", path=place.real)
-    return None
-
-
-def _on_one_mount(real: str, root: str) -> bool:
-    device = _device_of(root)
-    while real != root:
-        found = _device_of(real)
-        if found is not None:
-            return found == device
-        real = real[: real.rfind("/")] or "/"
-    return True
-
-
-def _device_of(path: str) -> int | None:
-    try:
-        return os.lstat(path).st_dev
-    except OSError:
-        return None
-
-
 def _trust(case: Case, index: int, promotion: PromotionCheck) -> Opinion:
     effect = case.items[index].effect
     answer = promotion(effect, _as_named(case, index), case.now)
@@ -326,7 +291,7 @@ def _as_named(case: Case, index: int) -> PlannedAction:
 def _is_never_covered(case: Case, index: int) -> bool:
     """Return whether trust cannot speak for a file."""
     place = case.items[index].place
-    is_outside = place is not None and _root_of(place.real, case.situation.roots) is None
+    is_outside = place is not None and root_of(place.real, case.situation.roots) is None
     return is_outside or _lies_elsewhere(case, index)
 
 
@@ -335,5 +300,5 @@ def _lies_elsewhere(case: Case, index: int) -> bool:
     place = case.items[index].place
     if place is None:
         return False
-    root = _root_of(place.real, case.situation.roots)
-    return _not_covered(place, root or place.real, changes=False) is not None
+    root = root_of(place.real, case.situation.roots)
+    return why_not_covered(place, root or place.real, changes=False) is not None

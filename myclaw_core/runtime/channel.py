@@ -105,7 +105,11 @@ class Channel(Protocol):
         ...
 
     async def file(self, path: Path, name: str) -> Text | None:
-        """Deliver a file of this machine under a name; return why it could not be delivered, or `None`."""
+        """Deliver a file of this machine under a name; return why it could not be delivered, or `None`.
+
+        Args:
+            path: To be opened during the call only: it may be the name of a handle.
+        """
         ...
 
     async def ask(self, cards: Cards, submit: Submit) -> None:

@@ -1,0 +1,171 @@
+"""What a session says of itself, as slash commands: `/status`, `/session`, `/level` and `/budget`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from myclaw_core.budget.report import WEEK_DAYS, budget_text
+from myclaw_core.clock import local_zone
+from myclaw_core.errors import UsageError
+from myclaw_core.files.resolve import display_path
+from myclaw_core.messages import N_, _, n_, render
+from myclaw_core.runtime.beforehand import BeforehandCommands
+from myclaw_core.runtime.conversation import Conversation
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.shown.markup import code, code_block
+from myclaw_core.types.effect import AUTONOMY_LEVELS, autonomy_le
+
+__all__ = ["SessionCommands", "SessionSeat"]
+
+_OUTCOMES = {
+    None: N_("not closed"),
+    "success": N_("success"),
+    "failed": N_("failed"),
+    "abandoned": N_("abandoned"),
+    "denied": N_("denied"),
+    "budget": N_("budget"),
+    "interrupted": N_("interrupted"),
+}
+
+
+class SessionSeat(Protocol):
+    """The session that the commands speak of."""
+
+    @property
+    def conversation(self) -> Conversation:
+        """Return what it remembers now."""
+        ...
+
+    @property
+    def roots(self) -> Sequence[str]:
+        """Return the folders that are open in it."""
+        ...
+
+    @property
+    def yes_to(self) -> Sequence[str]:
+        """Return the effect classes that are granted for the run."""
+        ...
+
+    async def begin_anew(self) -> None:
+        """Begin a new session in place of this one."""
+        ...
+
+    async def save(self) -> None:
+        """Keep what it remembers."""
+        ...
+
+
+class SessionCommands:
+    """The commands of one session.
+
+    Args:
+        services: The agent's parts.
+        seat: The session.
+        beforehand: Lists what was granted.
+    """
+
+    def __init__(self, services: Services, seat: SessionSeat, beforehand: BeforehandCommands) -> None:
+        self._services = services
+        self._seat = seat
+        self._beforehand = beforehand
+
+    async def status(self, _rest: str) -> str:
+        """Say how things stand."""
+        standing = await self._services.ledger.standing()
+        pending = await self._services.gateway.pending()
+        model, provider = self._answering()
+        folders = ", ".join(code(display_path(root)) for root in self._seat.roots)
+        soft, hard = f"{standing.soft_eur:g}", f"{standing.hard_eur:g}"
+        lines = [
+            await self._level_line(),
+            _("folders: {folders}", folders=folders),
+            _("model: {model} through {provider}", model=code(model), provider=code(provider)),
+            _("spent today: {spent} EUR", spent=f"{standing.spent_eur:.4f}"),
+            _("daily budget: asks at {soft} EUR, stops at {hard} EUR", soft=soft, hard=hard),
+            _("open questions: {n}", n=len(pending)),
+            _("questions left by runs without you: {n}", n=len(await self._services.gateway.left())),
+            *await self._granted_lines(),
+        ]
+        last = self._seat.conversation.last
+        return _listed([*lines, _last_line(last)] if last is not None else lines)
+
+    async def session(self, rest: str) -> str:
+        """Say what is kept of this session, or begin a new one."""
+        if rest == "new":
+            await self._seat.begin_anew()
+            return _("A new session: nothing of what was said before is read any more.")
+        if rest:
+            raise UsageError(N_("/session shows this session; /session new begins another one"))
+        conversation = self._seat.conversation
+        kept = len(conversation.history)
+        lines = [
+            _("session since {at}", at=_local(conversation.session.started_at)),
+            await self._level_line(),
+            n_("{n} message is read with the next one", "{n} messages are read with the next one", kept),
+            _("`/session new` begins another one"),
+        ]
+        return _listed(lines)
+
+    async def level(self, rest: str) -> str:
+        """Show the level, or set that of this session; before a raise its cost is stated."""
+        if not rest:
+            return await self._level_line()
+        wanted = next((level for level in AUTONOMY_LEVELS if level == rest), None)
+        if wanted is None:
+            raise UsageError(N_("level is one of {levels}", levels=", ".join(AUTONOMY_LEVELS)))
+        conversation, services = self._seat.conversation, self._services
+        is_raise = not autonomy_le(wanted, conversation.level or await services.levels.now())
+        lines = [render((await services.ledger.estimate(wanted)).text)] if is_raise else []
+        conversation.level = wanted
+        await self._seat.save()
+        return _listed([*lines, _("level {level} in this conversation", level=wanted)])
+
+    async def budget(self, _rest: str) -> str:
+        """Say what was spent."""
+        ledger = self._services.ledger
+        return code_block(budget_text(await ledger.standing(), await ledger.books(WEEK_DAYS)))
+
+    async def _granted_lines(self) -> list[str]:
+        """Return what questions are answered beforehand, with what ends it."""
+        lines = []
+        if self._seat.yes_to:
+            lines.append(_("granted for this run: {classes}", classes=", ".join(map(code, self._seat.yes_to))))
+        grants = await self._beforehand.grants()
+        if not grants:
+            return [*lines, _("granted beforehand: nothing")]
+        head = _("granted beforehand (`/revoke N` ends one, `/pause` all):")
+        return [*lines, "\n  - ".join((head, *grants))]
+
+    async def _level_line(self) -> str:
+        level = self._seat.conversation.level
+        return _("level: {level}", level=level) if level is not None else render(await self._services.levels.words())
+
+    def _answering(self) -> tuple[str, str]:
+        """Return model and provider of the last answer in this session, before the first those that are set."""
+        last = self._seat.conversation.last
+        for call in reversed(last.model_calls if last else ()):
+            if not call.error:
+                return call.model, call.provider
+        agent = self._services.config.agent
+        return agent.model, agent.provider
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _last_line(trace: ExecutionTrace) -> str:
+    return n_(
+        "last turn: {outcome}, {n} step, trace `{trace}`",
+        "last turn: {outcome}, {n} steps, trace `{trace}`",
+        len(trace.steps),
+        outcome=_OUTCOMES[trace.outcome],
+        trace=str(trace.id),
+    )
+
+
+def _local(at: datetime) -> str:
+    return f"{at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
