@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from myclaw_core.dispatch import Dispatcher
     from myclaw_core.types.effect import Autonomy
 
-__all__ = ["run"]
+__all__ = ["loaded", "run", "set_all"]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 def _show(args: argparse.Namespace, home: Home) -> int:
     from myclaw_core.config.effective import effective_settings, settings_json, settings_text
 
-    dispatcher, config = _loaded(home)
+    dispatcher, config = loaded(home)
     settings = effective_settings(config, dispatcher.config(), home.config_file)
     sections = dict.fromkeys(setting.section for setting in settings)
     if args.section and args.section not in sections:
@@ -82,6 +82,40 @@ def _set(args: argparse.Namespace, home: Home) -> int:
     if changed:
         _record(home, key, before, after, config)
     return 0
+
+
+def set_all(home: Home, wanted: Sequence[tuple[str, Sequence[str]]]) -> bool:
+    """Change settings together, as if each was typed, and record each; return whether the file is another one now.
+
+    Args:
+        wanted: Each setting with its value as texts; several are the items of a list.
+
+    Raises:
+        ConfigError: A start would refuse the file then; nothing was written.
+        UsageError: A value is none for its setting.
+    """
+    from myclaw_core.config.edit import value_at, with_value, write_text
+    from myclaw_core.config.source import parse_source, read_source
+    from myclaw_core.config.values import dotted, read_value, read_where, setting_at
+
+    with _alone(home.config_file):
+        first = source = read_source(home.config_file)
+        places = []
+        for key, texts in wanted:
+            where = read_where(key)
+            _refuse_unwritable(texts)
+            value = read_value(setting_at(where, lambda: _plugin_sections(home)), texts)
+            source = parse_source(home.config_file, with_value(source, where, value))
+            places.append(where)
+        if source.text == first.text:
+            return False
+        config, _value = _checked(home, source.text, places[0])
+        write_text(home.config_file, source.text)
+    for where in places:
+        before, after = (_masked(where, value_at(each, where)) for each in (first, source))
+        if before != after:
+            _record(home, dotted(where), before, after, config)
+    return True
 
 
 def _state_cost(before: Any, config: Config, *, as_json: bool) -> None:
@@ -129,7 +163,12 @@ def _told(key: str, home: Home, *, changed: bool, unset: bool) -> str:
     return _("{key} is so already; nothing was changed", key=key)
 
 
-def _loaded(home: Home) -> tuple[Dispatcher, Config]:
+def loaded(home: Home) -> tuple[Dispatcher, Config]:
+    """Return the caller of hooks and the configuration, for commands that open no store.
+
+    Raises:
+        ConfigError: The configuration is not valid.
+    """
     from myclaw_core.clock import SystemClock
     from myclaw_core.compose import configured_dispatcher, load_plugins
 
@@ -137,7 +176,7 @@ def _loaded(home: Home) -> tuple[Dispatcher, Config]:
 
 
 def _plugin_sections(home: Home) -> Sequence[ConfigSchema]:
-    dispatcher, _ = _loaded(home)
+    dispatcher, _ = loaded(home)
     return dispatcher.config()
 
 
@@ -154,7 +193,7 @@ def _checked(home: Home, text: str, where: Sequence[str]) -> tuple[Config, Any]:
         candidate = Path(folder) / "config.toml"
         candidate.write_text(text, encoding="utf-8")
         try:
-            _, config = _loaded(Home(home.root, candidate))
+            _, config = loaded(Home(home.root, candidate))
         except ConfigError as error:
             told = (_moved(problem, str(candidate), str(home.config_file)) for problem in error.problems)
             raise ConfigError(*told, N_("nothing was written")) from None
@@ -236,6 +275,6 @@ async def _append(home: Home, event: Any) -> None:
     from myclaw_core.clock import SystemClock
     from myclaw_core.compose import open_log
 
-    dispatcher, config = _loaded(home)
+    dispatcher, config = loaded(home)
     async with open_log(home, dispatcher, config, SystemClock()) as log, log.transaction() as change:
         await change.append(event)

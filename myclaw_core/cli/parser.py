@@ -62,6 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title=_("commands"), metavar="COMMAND")
     _add_ask(commands)
     _add_serve(commands)
+    _add_setup(commands)
     _add_demo(commands)
     _add_undo(commands)
     add_trust(commands)
@@ -133,6 +134,25 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     serve.add_argument("--status", action="store_true", help=_("only show how the one that runs does"))
     add_json(serve)
     serve.set_defaults(command="serve")
+
+
+def _add_setup(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = _(
+        "Asks for model, daily budget, folders and a Telegram token; Enter keeps what is set. With options it sets "
+        "only those and asks nothing. Keys and tokens go to files that only you can read, never into the configuration."
+    )
+    setup = commands.add_parser("setup", help=_("set up model, budget, folders, Telegram, service"), description=about)
+    setup.add_argument("--provider", metavar="NAME", help=_("who offers the model, such as anthropic or openai"))
+    setup.add_argument("--model", metavar="NAME", help=_("the model, as its provider names it"))
+    setup.add_argument("--daily", metavar="EUR", help=_("what is never passed in a day"))
+    setup.add_argument(
+        "--root", action="append", default=argparse.SUPPRESS, metavar="DIR", help=_("open this folder in every run")
+    )
+    setup.add_argument("--telegram-token", metavar="FILE", help=_("take the bot's token from a file; - is stdin"))
+    setup.add_argument("--service", action="store_true", help=_("write a unit for systemd that runs 'myclaw serve'"))
+    setup.add_argument("--yes", action="store_true", help=_("write the unit without being asked; starts nothing"))
+    setup.add_argument("--force", action="store_true", help=_("overwrite a unit that was changed by hand"))
+    setup.set_defaults(command="setup")
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

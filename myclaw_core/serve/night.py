@@ -30,6 +30,7 @@ def core_jobs(agent: Agent, board: Board, zone: Callable[[], tzinfo] = local_zon
     """
 
     async def night() -> Text | None:
+        await agent.follower.catch_up()
         report = await run_nightly(
             NightlyWork(
                 log=agent.log,
