@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from myclaw_core.approval.types import ApprovalCard
+from myclaw_core.events.log import stamp
 from myclaw_core.messages import N_
 from myclaw_core.runtime.channel import Desk, Held, Status, Submit
-from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.runtime.types import ActionStep, ExecutionTrace
 from myclaw_core.types.text import Text
 
 __all__ = ["JsonChannel"]
@@ -67,6 +68,7 @@ def _summary(trace: ExecutionTrace) -> dict[str, Any]:
         "outcome": trace.outcome,
         "answer": answer,
         "cost_eur": sum(call.cost_eur for call in trace.model_calls),
+        "questions_left": len(trace.left),
         "steps": [
             {
                 "tool": step.tool_name,
@@ -76,7 +78,14 @@ def _summary(trace: ExecutionTrace) -> dict[str, Any]:
                 "verdict": step.decision.verdict if step.decision else None,
                 "via": step.decision.via if step.decision else None,
                 "error": str(step.error.message) if step.error else None,
+                "question_left_until": _until(trace, step),
             }
             for step in trace.steps
         ],
     }
+
+
+def _until(trace: ExecutionTrace, step: ActionStep) -> str | None:
+    """Return until when a step's question waits for a later answer."""
+    at = trace.left.get(step.approval_id) if step.approval_id else None
+    return stamp(at) if at else None

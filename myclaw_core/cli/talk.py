@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
-from myclaw_core.messages import N_, _, use_language
+from myclaw_core.messages import N_, _, n_, use_language
 from myclaw_core.types.effect import autonomy_le
 from myclaw_core.types.text import as_text
 
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
     from myclaw_core.cli.log import LogLines
     from myclaw_core.desk import SessionDesk
     from myclaw_core.runtime.channel import Channel
+    from myclaw_core.runtime.types import ExecutionTrace
     from myclaw_core.types.effect import Autonomy
     from myclaw_core.types.text import Text
 
-__all__ = ["open_roots", "run"]
+__all__ = ["QUESTION_LEFT", "open_roots", "run"]
+
+QUESTION_LEFT = 4
+"""Exit code of a run that could ask nobody and left a question for later."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,7 +59,7 @@ async def _talk(args: argparse.Namespace, text: str | None, roots: tuple[str, ..
             channel.notice(notice)
         for root in _wide(roots):
             channel.notice(N_("--root {root} opens everything below it; a folder of its own is safer", root=root))
-        for notice in await _on_level(agent, args.level):
+        for notice in (*await _on_level(agent, args.level), *await _on_pending(agent, channel, text)):
             channel.notice(notice)
         log.unhold(map(str, agent.notices), show=lambda line: channel.notice(as_text(line)))
         desk = _desk(agent, channel, roots, args)
@@ -69,6 +74,14 @@ async def _on_level(agent: Agent, chosen: Autonomy | None) -> list[Text]:
     if autonomy_le(chosen, await levels.now()):
         return []
     return [(await agent.services.ledger.estimate(chosen)).text]
+
+
+async def _on_pending(agent: Agent, channel: Channel, text: str | None) -> list[Text]:
+    """Return at the start of a conversation that runs without the person left something to answer."""
+    from myclaw_core.runtime.pending import left_notice
+
+    notice = await left_notice(agent.services) if text is None and channel.attended else None
+    return [notice] if notice else []
 
 
 def _on_service(agent: Agent) -> list[Text]:
@@ -138,4 +151,19 @@ async def _ask(text: str, desk: SessionDesk) -> int:
         return 130
     finally:
         loop.remove_signal_handler(signal.SIGINT)
-    return 0 if trace is None or trace.went_well else 1
+    return 0 if trace is None else _exit_code(trace)
+
+
+def _exit_code(trace: ExecutionTrace) -> int:
+    """Return what the run ends with; that a question was left for later is said on stderr too."""
+    if trace.left:
+        what = n_(
+            "{n} question was left for you; answer it with /pending in 'myclaw' until {until}",
+            "{n} questions were left for you; answer them with /pending in 'myclaw' until {until}",
+            len(trace.left),
+            until=f"{min(trace.left.values()).astimezone(local_zone()):%Y-%m-%d %H:%M}",
+        )
+        print(f"myclaw: {what}", file=sys.stderr)
+    if trace.left and trace.outcome in ("success", "denied"):
+        return QUESTION_LEFT
+    return 0 if trace.went_well else 1

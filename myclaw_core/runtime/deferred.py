@@ -14,7 +14,7 @@ from myclaw_core.clock import local_zone
 from myclaw_core.messages import N_
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.channel import Channel, Status
-from myclaw_core.runtime.recorder import new_trace
+from myclaw_core.runtime.recorder import TURN_KIND, new_trace
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.steps import StepRunner
 from myclaw_core.runtime.types import ExecutionTrace, Outcome, ToolCall, Turn
@@ -120,7 +120,7 @@ async def put_left(
     runners = []
     for left in await services.gateway.left() if channel.attended else ():
         turn = await new_turn(PENDING)
-        if not services.gateway.shows(left, turn.sender):
+        if not services.gateway.shows(left, turn.sender) and not await _still_runs(services, left):
             runners.append(LeftRunner(services, _answering(services, turn, left), channel, left))
     ended = await asyncio.gather(*map(run, runners), return_exceptions=True)
     for problem in filter(None, ended):
@@ -156,6 +156,11 @@ async def offer(agent: Agent, channel: Channel, sender: str) -> list[ExecutionTr
         )
 
     return await put_left(services, channel, new_turn, agent.run)
+
+
+async def _still_runs(services: Services, left: Deferred) -> bool:
+    """Return whether the run that left a question goes on: an answer is evidence in it once it is closed."""
+    return await services.log.get(TURN_KIND, str(left.origin.trace_id)) is not None
 
 
 def _answering(services: Services, turn: Turn, left: Deferred) -> Turn:

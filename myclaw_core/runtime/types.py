@@ -251,6 +251,12 @@ class ExecutionTrace:
         denied = any(step.error is not None and step.error.kind == "denied" for step in self.steps)
         return self.outcome == "success" and not denied
 
+    @property
+    def left(self) -> Mapping[UUID, datetime]:
+        """Return the questions that were left for a later answer, each with the moment until which it waits."""
+        until = {approval.request_id: approval.deferred_until for approval in self.approvals}
+        return {request_id: at for request_id, at in until.items() if at is not None}
+
 
 @frozen(kw_only=True)
 class Turn:

@@ -68,12 +68,13 @@ def subjects_of(step: ActionStep) -> tuple[TrustSubject, ...]:
 def answer_to(step: ActionStep, trace: ExecutionTrace) -> Literal["granted", "denied"] | None:
     """Return what a person answered about `step`; `None` where nobody was asked or nobody answered.
 
-    A step that the answer to another one covered counts as not asked.
+    A step that the answer to another one covered counts as not asked, and so does one whose question an earlier run had
+    left: there the answer counts.
     """
     if step.approval_id is None:
         return None
     for approval in trace.approvals:
-        if approval.request_id == step.approval_id and approval.scope == "once":
+        if approval.request_id == step.approval_id and approval.scope == "once" and approval.note != "deferred":
             if approval.verdict == "granted":
                 return "granted"
             if approval.verdict == "denied" and approval.decided_by != "core":
