@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from myclaw_core import hookimpl
 
 if TYPE_CHECKING:
     from myclaw_core.config import ConfigSchema
+    from myclaw_core.host import Host
+    from myclaw_core.runtime.tool import Tool
 
-__all__ = ["myclaw_config"]
+__all__ = ["myclaw_config", "myclaw_tools"]
 
 
 @hookimpl
@@ -18,3 +21,14 @@ def myclaw_config() -> ConfigSchema:
     from myclaw_mail.config import SCHEMA
 
     return SCHEMA
+
+
+@hookimpl
+def myclaw_tools(host: Host) -> Sequence[Tool]:
+    """Offer `mail_send` where a mail server is configured."""
+    import os
+
+    from myclaw_mail.account import Account
+    from myclaw_mail.tools import mail_tools
+
+    return mail_tools(Account.of(host.config, host.home, os.environ), host.clock) if host.config["host"] else ()
