@@ -84,7 +84,7 @@ class UndoCommand:
             return await self._nothing_here(conversation)
         turn = await self._session.turn(f"/undo {rest}".strip())
         lines = await self._agent.undo(turn, original, force=force)
-        if all(line.reverted or line.step.undo_id is None for line in lines):
+        if all(line.final for line in lines):
             conversation.forget_change(original.id)
             await self._session.save()
         return "\n".join(map(_undo_line, lines)) or _("That trace changed nothing.")

@@ -32,11 +32,16 @@ _WORDS_CHARS = 60
 
 @frozen(kw_only=True)
 class UndoLine:
-    """What became of one step."""
+    """What became of one step.
+
+    Attributes:
+        final: Whether another undo would change nothing: it is undone, or never can be.
+    """
 
     step: ActionStep
     reverted: bool
     details: tuple[Text, ...]
+    final: bool = False
 
 
 async def find_trace(log: EventLog, wanted: str) -> ExecutionTrace:
@@ -127,7 +132,7 @@ async def _undo_step(
     key = undo_key(original.id, step.index)
     raw = await services.log.get(UNDO_KIND, key)
     if raw is None:
-        return UndoLine(step=step, reverted=False, details=(_why_not(services, step),))
+        return UndoLine(step=step, reverted=False, details=(_why_not(services, step),), final=True)
     try:
         record = read_undo(raw, key)
     except MyclawError as error:
@@ -147,10 +152,10 @@ async def _undo_step(
                 undo_id=record.id,
                 reverted=first,
                 within_window=within,
-                details=tuple(reverted.details),
+                details=reverted.details,
             )
         )
-    return UndoLine(step=step, reverted=reverted.reverted, details=tuple(reverted.details))
+    return UndoLine(step=step, reverted=reverted.reverted, details=reverted.details, final=reverted.reverted)
 
 
 def _why_not(services: Services, step: ActionStep) -> Text:

@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -384,6 +385,31 @@ def test_what_a_living_record_needs_is_always_there_and_nothing_else_in_the_end(
 KILLED = Path(__file__).with_name("sweep_until_killed.py")
 
 
+def sweep_until(store: Store, fatal: int) -> int:
+    """Sweep in a process that dies at a point; return how it ended."""
+    command = [sys.executable, str(KILLED), str(store.folder), store.clock.now().isoformat(), str(fatal)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode in {0, -signal.SIGKILL}, ended.stderr
+    return ended.returncode
+
+
+@contextmanager
+def sweeping(store: Store) -> Iterator[None]:
+    """Let another process sweep without end meanwhile."""
+    ready, write = os.pipe()
+    command = [sys.executable, str(KILLED), str(store.folder), store.clock.now().isoformat(), "-1"]
+    other = subprocess.Popen(command, pass_fds=(write,), env={**os.environ, "FD": str(write)})
+    os.close(write)
+    try:
+        assert os.read(ready, 1)
+        yield
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+        os.close(ready)
+
+
 async def test_a_kill_at_any_point_of_a_sweep_loses_nothing_that_is_needed(tmp_path: Path) -> None:
     """And the next sweep does the rest."""
     fatal, last = 0, False
@@ -397,11 +423,7 @@ async def test_a_kill_at_any_point_of_a_sweep_loses_nothing_that_is_needed(tmp_p
         living = store.make("c", whole=True)
         await store.commit(living)
         await store.pass_days(0.1)
-        at = store.clock.now().isoformat()
-        command = [sys.executable, str(KILLED), str(store.folder), at, str(fatal)]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        last = ended.returncode == 0
-        assert last or ended.returncode == -signal.SIGKILL, ended.stderr
+        last = sweep_until(store, fatal) == 0
         assert needed_bytes(living, store.blobs) <= store.files()
         await store.sweep()
         assert store.files() == needed_bytes(living, store.blobs)
@@ -416,25 +438,13 @@ async def test_two_processes_that_sweep_and_put_at_once_lose_nothing(tmp_path: P
     store.clock.advance(days=2)
     await store.happen()
     store.clock.advance(days=2)
-    at = store.clock.now().isoformat()
-    ready, write = os.pipe()
-    other = subprocess.Popen(
-        [sys.executable, str(KILLED), str(store.folder), at, "-1"],
-        pass_fds=(write,),
-        env={**os.environ, "FD": str(write)},
-    )
-    os.close(write)
-    try:
-        os.read(ready, 1)
-        old = (store.clock.now() - timedelta(days=3)).timestamp()
+    old = (store.clock.now() - timedelta(days=3)).timestamp()
+    with sweeping(store):
         for number in range(40):
             for file in blob_files(store.undo):
-                os.utime(file, (old, old))
+                with suppress(FileNotFoundError):
+                    os.utime(file, (old, old))
             record = store.make("abcd"[number % 4])
             await store.commit(record)
             assert needed_bytes(record, store.blobs) <= store.files()
             await store.commit(evolve(record, reverted_at=store.clock.now()))
-    finally:
-        other.kill()
-        other.wait()
-        os.close(ready)
