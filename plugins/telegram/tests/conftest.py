@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
-from uuid import UUID
 
 import pytest
 from attrs import define, field
@@ -15,14 +14,9 @@ from myclaw_telegram.backoff import Backoff
 from myclaw_telegram.door import Door
 from myclaw_telegram.polling import Polling
 from myclaw_telegram.updates import Pressed
+from noting_core import NotingCore
 
-from myclaw_core.approval.types import Reply
-from myclaw_core.errors import StoreError
-from myclaw_core.runtime.messenger import Health, Incoming
 from myclaw_core.testing import FakeClock
-from myclaw_core.types.text import Text
-
-CODE = "ABCD-EFGH"
 
 
 @pytest.fixture
@@ -46,102 +40,10 @@ async def api(server: BotApi, clock: FakeClock) -> AsyncIterator[Api]:
     await made.close()
 
 
-@define
-class Core:
-    """What a messenger is offered, in memory.
-
-    Attributes:
-        paired: Who is served.
-        received: What was taken over, each key once; `offered` what came, also twice.
-        broken: How many of the next messages cannot be kept.
-        changed: Told of every change; `until` waits for it.
-    """
-
-    paired: set[str] = field(factory=lambda: {"telegram:7"})
-    commands: Sequence[tuple[str, str]] = (("/help", "What there is."), ("/revoke-trust", "Take trust back."))
-    received: list[Incoming] = field(factory=list)
-    offered: list[str] = field(factory=list)
-    turned: list[tuple[str, str]] = field(factory=list)
-    codes: list[tuple[str, str, str]] = field(factory=list)
-    replies: list[Reply] = field(factory=list)
-    kept: dict[str, bytes] = field(factory=dict)
-    healths: list[Health] = field(factory=list)
-    broken: int = 0
-    changed: asyncio.Event = field(factory=asyncio.Event)
-
-    @property
-    def texts(self) -> list[str]:
-        """Return the words that were taken over."""
-        return [incoming.text for incoming in self.received]
-
-    @property
-    def state(self) -> str:
-        """Return the last health."""
-        return self.healths[-1].state if self.healths else ""
-
-    async def is_paired(self, sender: str) -> bool:
-        return sender in self.paired
-
-    async def pair(self, sender: str, code: str, name: str) -> Text:
-        self.codes.append((sender, code, name))
-        self.changed.set()
-        if code != CODE:
-            return Text("that is not the code")
-        self.paired.add(sender)
-        return Text("paired")
-
-    async def turned_away(self, sender: str, what: str) -> None:
-        self.turned.append((sender, what))
-        self.changed.set()
-
-    async def receive(self, incoming: Incoming) -> None:
-        if self.broken:
-            self.broken -= 1
-            raise StoreError("the disk is full")
-        self.offered.append(incoming.key)
-        if incoming.key not in {each.key for each in self.received}:
-            self.received.append(incoming)
-        self.changed.set()
-
-    async def submit(self, reply: Reply) -> Text | None:
-        self.replies.append(reply)
-        self.changed.set()
-        return None
-
-    async def again(self, sender: str, request_id: UUID, key: str) -> Text | None:
-        return None
-
-    async def recall(self, sender: str, held_id: UUID) -> Text:
-        return Text("recalled")
-
-    async def load(self, name: str) -> bytes | None:
-        return self.kept.get(name)
-
-    async def save(self, name: str, value: bytes) -> None:
-        self.kept[name] = value
-        self.changed.set()
-
-    def health(self, health: Health) -> None:
-        if not self.healths or self.healths[-1] != health:
-            self.healths.append(health)
-        self.changed.set()
-
-    async def until(self, is_so: Callable[[], bool]) -> None:
-        """Wait until something is so; looked at after each change.
-
-        Raises:
-            TimeoutError: It never was.
-        """
-        async with asyncio.timeout(20):
-            while not is_so():
-                self.changed.clear()
-                await self.changed.wait()
-
-
 @pytest.fixture
-def core() -> Core:
+def core() -> NotingCore:
     """A core that serves `telegram:7`."""
-    return Core()
+    return NotingCore()
 
 
 @define
@@ -155,7 +57,7 @@ class Loop:
     """
 
     api: Api
-    core: Core
+    core: NotingCore
     clock: FakeClock
     presses: list[Pressed] = field(factory=list)
     faults: list[str] = field(factory=list)
@@ -190,7 +92,7 @@ class Loop:
 
 
 @pytest.fixture
-async def loop(api: Api, core: Core, clock: FakeClock) -> AsyncIterator[Loop]:
+async def loop(api: Api, core: NotingCore, clock: FakeClock) -> AsyncIterator[Loop]:
     """A polling loop that was not started yet."""
     made = Loop(api, core, clock)
     yield made

@@ -198,7 +198,7 @@ def _chat(message: Mapping[str, Any], user_id: int, groups: Collection[int]) -> 
         if chat_id != user_id:
             raise _NotForUsError("a message in somebody else's chat")
         return chat_id, True
-    if kind not in {"group", "supergroup"}:
+    if kind not in ("group", "supergroup"):
         raise _NotForUsError("a channel post")
     if chat_id >= 0 or chat_id not in groups:
         raise _NotForUsError("a message in a group")
