@@ -59,7 +59,8 @@ async def _serve() -> int:
             agent.require_model()
             for notice in agent.notices:
                 _say(notice)
-            await Service(agent=agent, owner=owner, tell=_say).run(stop)
+            messengers = agent.dispatcher.messengers()
+            await Service(agent=agent, messengers=messengers, owner=owner, tell=_say).run(stop)
     _log.info("stopped")
     return 0
 
