@@ -29,9 +29,33 @@ from myclaw_core.types.text import Text
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
 
-__all__ = ["SessionDesk"]
+__all__ = ["SessionDesk", "command_lines"]
 
 _Run = Callable[[str], Awaitable[str]]
+
+_COMMANDS = {
+    "/help": N_("what can be typed here"),
+    "/status": N_("level, folders, model, budget, open questions, grants"),
+    "/stop": N_("stop what runs and drop what waits"),
+    "/undo": N_("take back what the last turn here changed; /undo TRACE for any other one"),
+    "/session": N_("what is kept of this session; /session new begins another one"),
+    "/level": N_("the autonomy level; /level LEVEL sets that of this conversation"),
+    "/budget": N_("what was spent today and in the last 7 days, and what is left"),
+    "/file": N_("/file PATH delivers a file of the open folders"),
+    "/why": N_("how the last action was decided, check by check; /why TRACE for all of another turn"),
+    "/trust": N_("what has been earned, by whom and for what"),
+    "/revoke-trust": N_("/revoke-trust SUBJECT takes away what it has earned"),
+    "/restore-trust": N_("/restore-trust SUBJECT gives back what was taken away"),
+    "/pending": N_("what runs without you left for you to answer; /pending drop lets go of it"),
+    "/pause": N_("end all that was granted beforehand"),
+    "/revoke": N_("/revoke N ends one grant that /status lists"),
+    "/never": N_("what shall never be done again; /never remove N takes one off"),
+}
+
+
+def command_lines() -> Sequence[tuple[str, str]]:
+    """Return the slash commands with one line on each."""
+    return [(name, render(line)) for name, line in _COMMANDS.items()]
 
 
 class SessionDesk:
@@ -77,15 +101,14 @@ class SessionDesk:
         self.roots = roots
         self.yes_to = yes_to
         self.conversation = conversation or self._new_conversation(level)
-        self._commands = self._all_commands(queue or NoQueue())
+        self._commands = self._runs(queue or NoQueue())
 
-    def _all_commands(self, queue: TurnQueue) -> Mapping[str, tuple[Text, _Run]]:
-        """Return the slash commands by name, each with one line on it."""
+    def _runs(self, queue: TurnQueue) -> Mapping[str, _Run]:
+        """Return what runs each slash command."""
         agent, channel, sender = self._agent, self._channel, self._sender
         beforehand = BeforehandCommands(agent.services, channel, sender, self.turn)
         session = SessionCommands(agent.services, self, beforehand)
         trust = TrustCommands(TrustOrders(agent.log, agent.book, agent.follower, agent.clock), sender)
-        undo = UndoCommand(agent, sender, self, queue)
 
         async def pause(rest: str) -> str:
             self.yes_to = ()
@@ -95,37 +118,28 @@ class SessionDesk:
             return _stopped(stopped=await queue.stop_turn(), dropped=await queue.drop())
 
         return {
-            "/help": (N_("what can be typed here"), self._help),
-            "/status": (N_("level, folders, model, budget, open questions, grants"), session.status),
-            "/stop": (N_("stop what runs and drop what waits"), stop),
-            "/undo": (N_("take back what the last turn here changed; /undo TRACE for any other one"), undo.undo),
-            "/session": (N_("what is kept of this session; /session new begins another one"), session.session),
-            "/level": (N_("the autonomy level; /level LEVEL sets that of this conversation"), session.level),
-            "/budget": (N_("what was spent today and in the last 7 days, and what is left"), session.budget),
-            "/file": (
-                N_("/file PATH delivers a file of the open folders"),
-                DeliveryCommand(agent.services, channel, self.turn).file,
-            ),
-            "/why": (
-                N_("how the last action was decided, check by check; /why TRACE for all of another turn"),
-                self._why,
-            ),
-            "/trust": (N_("what has been earned, by whom and for what"), self._trust),
-            "/revoke-trust": (N_("/revoke-trust SUBJECT takes away what it has earned"), trust.revoke),
-            "/restore-trust": (N_("/restore-trust SUBJECT gives back what was taken away"), trust.restore),
-            "/pending": (
-                N_("what runs without you left for you to answer; /pending drop lets go of it"),
-                PendingCommand(agent.services, channel, self.turn, agent.run, self._remember),
-            ),
-            "/pause": (N_("end all that was granted beforehand"), pause),
-            "/revoke": (N_("/revoke N ends one grant that /status lists"), beforehand.revoke),
-            "/never": (N_("what shall never be done again; /never remove N takes one off"), beforehand.never),
+            "/help": self._help,
+            "/status": session.status,
+            "/stop": stop,
+            "/undo": UndoCommand(agent, sender, self, queue).undo,
+            "/session": session.session,
+            "/level": session.level,
+            "/budget": session.budget,
+            "/file": DeliveryCommand(agent.services, channel, self.turn).file,
+            "/why": self._why,
+            "/trust": self._trust,
+            "/revoke-trust": trust.revoke,
+            "/restore-trust": trust.restore,
+            "/pending": PendingCommand(agent.services, channel, self.turn, agent.run, self._remember),
+            "/pause": pause,
+            "/revoke": beforehand.revoke,
+            "/never": beforehand.never,
         }
 
     @property
     def commands(self) -> Sequence[tuple[str, str]]:
         """Return the slash commands with one line on each."""
-        return [(name, render(line)) for name, (line, _run) in self._commands.items()]
+        return command_lines()
 
     async def handle(self, text: str, *, message_key: str = "") -> ExecutionTrace | None:
         """Run one message as a turn, or one slash command.
@@ -217,7 +231,7 @@ class SessionDesk:
         known = self._commands.get(name)
         if known is None:
             raise UsageError(N_("there is no command {name}; /help lists them", name=name))
-        return await known[1](rest.strip())
+        return await known(rest.strip())
 
     async def _help(self, _rest: str) -> str:
         lines = "\n".join(f"- `{name}`: {line}" for name, line in self.commands)

@@ -101,6 +101,10 @@ class Inbox:
                 _log.error("a message that waits cannot be read and is left alone: %s", error)
         return found
 
+    async def holds(self, key: str) -> bool:
+        """Return whether a message waits still."""
+        return await self._log.get(INBOX_KIND, key) is not None
+
     async def remove(self, keys: Iterable[str]) -> None:
         """Take messages out together; nothing happens where there are none.
 
