@@ -203,10 +203,10 @@ class BotApi:
         await asyncio.to_thread(self.wait_for, is_so, timeout_s=timeout_s)
 
     @property
-    def unconfirmed(self) -> list[int]:
-        """Return the ids of the updates that a `getUpdates` without offset would bring."""
+    def pending(self) -> list[dict[str, Any]]:
+        """Return the updates that were not confirmed yet."""
         with self._changed:
-            return [update["update_id"] for update in self._pending]
+            return list(self._pending)
 
     def close(self) -> None:
         """Stop serving and free the port."""

@@ -76,12 +76,12 @@ class Person:
         voice = {"file_id": "v", "file_unique_id": "v", "duration": 3}
         return self.api.put({"message": self._message({"voice": voice}, None)})
 
-    def presses(self, message: BotMessage, button: str, **more: Any) -> str:
+    def presses(self, message: BotMessage, button: str, /, **more: Any) -> str:
         """Press a button, named by its text or data, and return the press's id; `more` are further fields of it."""
         data = message.button(button)["callback_data"]
         return self.presses_forged(message, data, **more)
 
-    def presses_forged(self, message: BotMessage, data: str, **more: Any) -> str:
+    def presses_forged(self, message: BotMessage, data: str, /, **more: Any) -> str:
         """Send a press with data that no button of the message needs to have."""
         press_id = self.api.open_press()
         shown = {**self.api.as_sent(message), **more.pop("message", {})}

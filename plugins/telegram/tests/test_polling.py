@@ -38,7 +38,7 @@ async def test_an_update_is_confirmed_only_after_it_was_taken_over(server: BotAp
     core.refused = {"hello"}
     loop.start()
     await core.until(lambda: core.received)
-    await server.until(lambda: not server.unconfirmed)
+    await server.until(lambda: not server.pending)
 
     polls = server.called("getUpdates")
     assert [poll.params.get("offset") for poll in polls[:2]] == [None, None]
@@ -104,7 +104,7 @@ async def test_updates_that_come_twice_or_out_of_order_are_acted_on_once_and_sor
     server.deliver(two, four)
     loop.start()
     await core.until(lambda: len(core.received) == 4)
-    await server.until(lambda: not server.unconfirmed)
+    await server.until(lambda: not server.pending)
 
     assert core.texts == ["one", "three", "four", "two"]
     assert sorted(core.offered) == ["1000", "1001", "1002", "1003"]
@@ -133,7 +133,7 @@ async def test_numbers_that_begin_anew_after_a_week_are_followed(
     ada.says("before")
     loop.start()
     await core.until(lambda: "offset" in core.kept)
-    await server.until(lambda: not server.unconfirmed)
+    await server.until(lambda: not server.pending)
     await loop.stop()
 
     clock.advance(days=7)
@@ -143,7 +143,7 @@ async def test_numbers_that_begin_anew_after_a_week_are_followed(
     await core.until(lambda: len(core.received) == 2)
     ada.says("and on")
     await core.until(lambda: len(core.received) == 3)
-    await server.until(lambda: not server.unconfirmed)
+    await server.until(lambda: not server.pending)
 
     assert core.texts == ["before", "after", "and on"]
     assert core.offered == ["1000", "5", "6"]
