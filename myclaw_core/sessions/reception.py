@@ -154,10 +154,6 @@ class MessengerReception:
 
     async def _last_place(self, sender: str) -> str:
         """Return the conversation that a sender used last."""
-        found = (
-            each for each in await self._kept.all() if (each.session.channel, each.session.sender) == self._of(sender)
-        )
+        mine = (self._name, sender)
+        found = (each for each in await self._kept.all() if (each.session.channel, each.session.sender) == mine)
         return next((record.place for record in found), "")
-
-    def _of(self, sender: str) -> tuple[str, str]:
-        return self._name, sender
