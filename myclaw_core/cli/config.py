@@ -79,6 +79,8 @@ def _set(args: argparse.Namespace, home: Home) -> int:
         print(json.dumps(found, ensure_ascii=False))
     else:
         print(_told(key, home, changed=changed, unset=args.unset))
+        if changed:
+            print(_back(where, before))
     if changed:
         _record(home, key, before, after, config)
     return 0
@@ -151,6 +153,16 @@ def _edited(args: argparse.Namespace, home: Home, source: Source, where: tuple[s
         return without_value(source, where)
     _refuse_unwritable(args.value)
     return with_value(source, where, read_value(setting_at(where, lambda: _plugin_sections(home)), args.value))
+
+
+def _back(where: Sequence[str], before: Any) -> str:
+    """Return how the person goes back: what they did themselves is no turn that could be undone."""
+    from myclaw_core.config.back import way_back
+
+    command = way_back(where, before)
+    if command is None:
+        return _("the value before held a secret; it is kept nowhere else")
+    return _("to go back: {command}", command=command)
 
 
 def _told(key: str, home: Home, *, changed: bool, unset: bool) -> str:

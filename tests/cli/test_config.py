@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,43 @@ def test_a_link_to_the_file_stays_a_link_and_its_line_ends_stay(run, home: Path,
     assert real.read_bytes() == b"# mine\r\n[agent]\r\nlevel = 'full'\r\nmodel = \"m\"\r\n"
 
 
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("agent.level", ["supervised"]),
+        ("agent.model", ["it's a $model, -not one"]),
+        ("agent.language", ["it"]),
+        ("limits.steps", ["7"]),
+        ("budget.soft_eur", ["0.5"]),
+        ("policy.roots", ["/srv/a b"]),
+        ("policy.roots", ["/srv/x", "/srv/y"]),
+        ("policy.roots", ["[]"]),
+        ("budget.prices.small", ["{in = 3, cached = 0.3, out = 15}"]),
+        ("budget.prices.other", ["{in = 3, cached = 0.3, out = 15}"]),
+        ("budget.prices.small.in", ["2"]),
+    ],
+)
+def test_set_says_how_to_go_back_and_that_goes_back(run, file: Path, key: str, values: list[str]) -> None:
+    """Twice, and the settings are as they were."""
+    before = shown(run)
+    there = run("config", "set", key, *values).out.splitlines()
+    assert shown(run) != before
+    assert there[-1].startswith("to go back: myclaw config set ")
+    changed = tomllib.loads(file.read_text())
+    back = run(*shlex.split(there[-1].removeprefix("to go back: myclaw "))).out.splitlines()
+    assert shown(run) == before
+    run(*shlex.split(back[-1].removeprefix("to go back: myclaw ")))
+    assert tomllib.loads(file.read_text()) == changed
+
+
+def test_set_says_that_a_secret_is_gone(run, home: Path) -> None:
+    home.mkdir()
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    (home / "config.toml").write_text(f'[agent]\nmodel = "{token}"\n')
+    told = run("config", "set", "agent.model", "m").out.splitlines()[-1]
+    assert told == "the value before held a secret; it is kept nowhere else"
+
+
 def test_the_change_is_recorded_with_its_secrets_masked(run, home: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     run("config", "set", "agent.level", "full")
@@ -225,7 +263,7 @@ def typed(key: Any) -> st.SearchStrategy[list[str]]:
         return st.sampled_from([[choice] for choice in key.choices])
     match key.kind:
         case "int":
-            return st.integers(256, 10**9).map(lambda number: [str(number)])
+            return st.integers(256, int(key.maximum or 10**9)).map(lambda number: [str(number)])
         case "float":
             low, high = key.minimum or 0, key.maximum or 10.0**9
             return st.floats(low, high).map(lambda number: [repr(number)])
