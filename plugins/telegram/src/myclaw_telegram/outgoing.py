@@ -98,6 +98,7 @@ class Outgoing:
         self._failures = 0
         self._task: asyncio.Task[None] | None = None
         self._asides: set[asyncio.Task[None]] = set()
+        self._lasting: set[asyncio.Task[None]] = set()
 
     def write(self, message: Message, content: Content) -> None:
         """Let a message show something: it is sent the first time and edited from then on."""
@@ -118,11 +119,17 @@ class Outgoing:
         """Show at once, beside all that waits, that an answer is being made; a failure does not matter."""
         self.aside(self.api.typing(self.chat_id))
 
-    def aside(self, call: Awaitable[object]) -> None:
-        """Make a call beside all that waits; its failure is only noted."""
+    def aside(self, call: Awaitable[object], *, lasting: bool = False) -> asyncio.Task[None]:
+        """Make a call beside all that waits; its failure is only noted.
+
+        Args:
+            lasting: Whether it goes on until `close`, and nothing waits for its end.
+        """
+        tasks = self._lasting if lasting else self._asides
         task = asyncio.ensure_future(_ignoring(call))
-        self._asides.add(task)
-        task.add_done_callback(self._asides.discard)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        return task
 
     async def settled(self) -> None:
         """Wait until all is out that was to be sent."""
@@ -133,7 +140,7 @@ class Outgoing:
 
     async def close(self) -> None:
         """Give up what waits."""
-        tasks = {task for task in (self._task, *self._asides) if task is not None}
+        tasks = {task for task in (self._task, *self._asides, *self._lasting) if task is not None}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,81 @@
+"""Puts approval cards into a chat: buttons come when there was time to read, and each is good for one press."""
+
+from __future__ import annotations
+
+import asyncio
+
+from myclaw_core.approval.cards import Cards
+from myclaw_core.runtime.channel import Submit
+from myclaw_telegram.sheet import Chat, Sheet
+
+__all__ = ["Round"]
+
+_LINES_PER_MESSAGE = 12
+
+
+class Round:
+    """All that is asked together: one message, and another where it would have more than 12 lines."""
+
+    def __init__(self, chat: Chat, cards: Cards, submit: Submit) -> None:
+        self._chat = chat
+        self._cards = cards
+        self._submit = submit
+        self._sheets: list[Sheet] = []
+        self._placed = 0
+        self._stirred = asyncio.Event()
+
+    async def run(self) -> None:
+        """Ask until no card is open; where the chat cannot be reached, return at once."""
+        try:
+            while any(map(self._cards.is_open, self._cards)):
+                if not await self._show():
+                    return
+            for sheet in self._sheets:
+                async with sheet.lock:  # the words of the last answer are still to come
+                    pass
+        finally:
+            for sheet in self._sheets:
+                sheet.close()
+
+    async def _show(self) -> bool:
+        """Show how things stand and wait until that changes; return whether it could be shown."""
+        seen = self._state()
+        self._stirred.clear()
+        self._place()
+        for sheet in self._sheets:
+            async with sheet.lock:
+                sheet.draw()
+            if sheet.unshown and not await sheet.shown():
+                return False
+        await self._change(seen)
+        return True
+
+    def _place(self) -> None:
+        for card in self._cards[self._placed :]:
+            if not self._sheets or len(self._sheets[-1].questions) == _LINES_PER_MESSAGE:
+                self._sheets.append(Sheet(self._chat, self._cards, self._submit, self._stirred))
+            self._placed += 1
+            self._sheets[-1].add(card, self._placed)
+
+    async def _change(self, seen: tuple[bool, ...]) -> None:
+        """Wait until a card joins or is closed, a button was pressed, or the next reading pause ends."""
+        now_s = self._chat.clock.monotonic()
+        pauses = [sheet.pause_left_s(now_s) for sheet in self._sheets]
+        next_s = min((left_s for left_s in pauses if left_s is not None), default=None)
+        waits = [self._moved(seen), self._stirred.wait()]
+        if next_s is not None:
+            waits.append(self._chat.clock.sleep(next_s))
+        tasks = [asyncio.ensure_future(wait) for wait in waits]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _moved(self, seen: tuple[bool, ...]) -> None:
+        while self._state() == seen:
+            await self._cards.changed()
+
+    def _state(self) -> tuple[bool, ...]:
+        return tuple(map(self._cards.is_open, self._cards))

@@ -1,0 +1,111 @@
+"""Messages that a stop of the program would leave untrue: running turns and open questions, kept over restarts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from attrs import frozen
+
+from myclaw_core.errors import StoreError
+from myclaw_core.runtime.messenger import Reception
+
+__all__ = ["Kept", "KeptMessage"]
+
+_NAME = "open messages"
+_MOST = 500
+_log = logging.getLogger("myclaw.telegram")
+
+
+@frozen(kw_only=True)
+class KeptMessage:
+    """A message that must be changed if the program stops before it does so itself.
+
+    Attributes:
+        questions: The requests it asks about that have no answer, each with its summary; none for the status of a turn.
+        told: Whether it was changed, so that only its summaries are kept, until the next start.
+    """
+
+    chat_id: int
+    message_id: int
+    questions: tuple[tuple[UUID, str], ...] = ()
+    told: bool = False
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Return what tells it from all others."""
+        return self.chat_id, self.message_id
+
+
+class Kept:
+    """Keeps such messages with the core; that it cannot be kept spoils nothing but a later edit."""
+
+    def __init__(self) -> None:
+        self._reception: Reception | None = None
+        self._messages: dict[tuple[int, int], KeptMessage] = {}
+        self._lock = asyncio.Lock()
+
+    async def load(self, reception: Reception) -> Sequence[KeptMessage]:
+        """Keep with `reception` from now on, and return what an earlier run left.
+
+        Raises:
+            StoreError: It cannot be read.
+        """
+        self._reception = reception
+        raw = await reception.load(_NAME)
+        known = set(self._messages)
+        left = [each for each in (_read(raw) if raw else []) if not each.told and each.key not in known]
+        self._messages = {each.key: each for each in left} | self._messages
+        return left
+
+    async def put(self, message: KeptMessage) -> None:
+        """Keep a message, or what has become of it."""
+        self._messages[message.key] = message
+        while len(self._messages) > _MOST:
+            del self._messages[next(iter(self._messages))]
+        await self._save()
+
+    async def drop(self, chat_id: int, message_id: int) -> None:
+        """Forget a message that is as it shall stay."""
+        if self._messages.pop((chat_id, message_id), None) is not None:
+            await self._save()
+
+    def summaries(self, chat_id: int, message_id: int) -> Sequence[str]:
+        """Return what a kept message asked."""
+        kept = self._messages.get((chat_id, message_id))
+        return [summary for _request_id, summary in kept.questions] if kept else []
+
+    async def _save(self) -> None:
+        async with self._lock:
+            if self._reception is None:
+                return
+            raw = json.dumps([_as_json(each) for each in self._messages.values()]).encode()
+            try:
+                await self._reception.save(_NAME, raw)
+            except StoreError as error:
+                _log.warning("open messages could not be kept: %s", error)
+
+
+def _as_json(message: KeptMessage) -> dict[str, Any]:
+    questions = [[str(request_id), summary] for request_id, summary in message.questions]
+    return {"chat": message.chat_id, "message": message.message_id, "questions": questions, "told": message.told}
+
+
+def _read(raw: bytes) -> list[KeptMessage]:
+    try:
+        return [
+            KeptMessage(
+                chat_id=int(each["chat"]),
+                message_id=int(each["message"]),
+                questions=tuple((UUID(request_id), str(summary)) for request_id, summary in each["questions"]),
+                told=bool(each["told"]),
+            )
+            for each in json.loads(raw)
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        _log.warning("open messages of an earlier run cannot be read")
+        return []

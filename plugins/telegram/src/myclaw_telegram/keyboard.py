@@ -1,0 +1,87 @@
+"""The data of buttons: at most 64 bytes that name a question, an answer, and the one message they are good for."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Literal
+from uuid import UUID
+
+from attrs import frozen
+
+from myclaw_core.shown.offers import Answer
+from myclaw_telegram.api import Button
+
+__all__ = ["NAMES", "Action", "Data", "button", "fitting"]
+
+Action = Answer | Literal["more", "back", "name 1", "name 2", "name 3", "again", "recall"]
+
+NAMES: tuple[Action, ...] = ("name 1", "name 2", "name 3")
+"""The choices of a question that must be checked."""
+
+_CODES: dict[Action, str] = {
+    "yes": "y",
+    "no": "n",
+    "details": "d",
+    "never": "v",
+    "always": "w",
+    "keep asking": "k",
+    "all": "a",
+    "10 min": "1",
+    "30 min": "3",
+    "3 times": "t",
+    "more": "m",
+    "back": "b",
+    "name 1": "A",
+    "name 2": "B",
+    "name 3": "C",
+    "again": "r",
+    "recall": "h",
+}
+_ACTIONS = {code: action for action, code in _CODES.items()}
+_ID_CHARS = 22
+_MAX_LABEL_CHARS = 60
+
+
+@frozen
+class Data:
+    """What a button carries.
+
+    Attributes:
+        id: The request, or what waits in the outbox.
+        token: What the keyboard was shown with; empty where the core alone judges the press.
+    """
+
+    action: Action
+    id: UUID
+    token: str = ""
+
+    def encoded(self) -> str:
+        """Return it as Telegram keeps it."""
+        name = urlsafe_b64encode(self.id.bytes).decode().rstrip("=")
+        return f"{_CODES[self.action]}{name}{self.token}"
+
+    @classmethod
+    def decoded(cls, text: str) -> Data | None:
+        """Return what a press brought, `None` where it cannot be ours."""
+        action, name = _ACTIONS.get(text[:1]), text[1 : 1 + _ID_CHARS]
+        if action is None or len(name) != _ID_CHARS or not text.isascii():
+            return None
+        try:
+            raw = urlsafe_b64decode(name + "==")
+        except ValueError:
+            return None
+        made = cls(action, UUID(bytes=raw), text[1 + _ID_CHARS :]) if len(raw) == len(UUID(int=0).bytes) else None
+        return made if made is not None and made.encoded() == text else None
+
+
+def button(label: str, action: Action, id_: UUID, token: str = "") -> Button:
+    """Return a button."""
+    return Button(fitting(label), Data(action, id_, token).encoded())
+
+
+def fitting(label: str) -> str:
+    """Return a label as a button can show it: a long one is cut in its middle."""
+    if len(label) <= _MAX_LABEL_CHARS:
+        return label
+    half = _MAX_LABEL_CHARS // 2
+    return f"{label[:half]}…{label[1 - half :]}"

@@ -1,0 +1,107 @@
+"""What one turn shows: how it goes while it runs, and its answer at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import define, field
+
+from myclaw_core.messages import _
+from myclaw_core.runtime.channel import Status
+from myclaw_core.shown.inert import cut, inert, inert_answer, short_target
+from myclaw_core.shown.said import Said
+from myclaw_telegram.markup import escaped, plain_of, to_html
+from myclaw_telegram.outgoing import Content, Message
+from myclaw_telegram.split import LIMIT_UNITS, split, units
+
+__all__ = ["Progress", "formatted", "plain"]
+
+_TAIL_CHARS = 1500
+_DETAIL_CHARS = 200
+
+
+@define(eq=False)
+class Progress:
+    """The display of a turn.
+
+    Attributes:
+        message: The one message that is edited while the turn runs.
+    """
+
+    message: Message = field(factory=Message)
+    _blocks: list[str] = field(factory=list)
+    _chunks: list[str] = field(factory=list)
+    _notices: list[str] = field(factory=list)
+    _words: str = ""
+
+    def status(self, status: Status) -> None:
+        """Take what is going on; it ends a piece of the answer."""
+        self._words = _words(status)
+        if status.phase != "thinking":
+            self._end_block()
+
+    def text(self, chunk: str) -> None:
+        """Take the next piece of the answer."""
+        self._chunks.append(chunk)
+
+    def notice(self, line: str) -> None:
+        """Take a line beside the answer."""
+        self._notices.append(line)
+
+    def running(self) -> Content:
+        """Return what is shown meanwhile: the newest text as it is, for half of its markup may be missing."""
+        text = inert_answer(self._answer())
+        if len(text) > _TAIL_CHARS:
+            text = f"…{text[-_TAIL_CHARS:]}"
+        notices = [cut(line, _DETAIL_CHARS) for line in self._notices[-3:]]
+        lines = [text.strip("\n"), "\n".join(notices), f"⏳ {self._words}" if self._words else ""]
+        return Content("\n\n".join(filter(None, lines)) or "…")
+
+    def final(self, closing: Sequence[Said]) -> list[Content]:
+        """Return the messages that stay: the answer, and what was done, below it where there is room."""
+        self._end_block()
+        answer = formatted(self._answer())
+        lines = [f"{line.label} {line.text}".strip() for line in closing]
+        below = "\n".join([*self._notices, *lines])
+        if not answer and not below:
+            return [Content(self._words or _("done"))]
+        if answer and below and (joined := _joined(answer[-1], below)):
+            return [*answer[:-1], joined]
+        return [*answer, *plain(below)]
+
+    def _answer(self) -> str:
+        return "\n\n".join(filter(str.strip, [*self._blocks, "".join(self._chunks)]))
+
+    def _end_block(self) -> None:
+        self._blocks.append("".join(self._chunks))
+        self._chunks.clear()
+
+
+def formatted(markdown: str) -> list[Content]:
+    """Return Markdown as messages."""
+    parts = [part.text for part in split(inert_answer(markdown), to_html)]
+    contents = [(part, to_html(part)) for part in parts]
+    return [Content(part, html if plain_of(html).strip() else "") for part, html in contents]
+
+
+def plain(text: str) -> list[Content]:
+    """Return a text of ours as messages, as it is."""
+    return [Content(part.text) for part in split(text)]
+
+
+def _joined(content: Content, below: str) -> Content | None:
+    """Return a message with more text below it, `None` where it would be too long."""
+    html = content.html or escaped(content.plain)
+    joined = Content(f"{content.plain}\n\n{below}", f"{html}\n\n{escaped(below)}")
+    return joined if max(units(joined.plain), units(joined.html)) <= LIMIT_UNITS else None
+
+
+def _words(status: Status) -> str:
+    if status.phase == "tool":
+        return cut(f"{inert(status.tool)} {short_target(status.detail)}".strip(), _DETAIL_CHARS)
+    return {
+        "thinking": _("thinking"),
+        "waiting": _("waiting for you"),
+        "done": _("done"),
+        "failed": _("failed"),
+    }[status.phase]
