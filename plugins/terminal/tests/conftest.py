@@ -114,6 +114,7 @@ class Build:
         standing: bool = False,
         number: int = 1,
         now: datetime = NOW,
+        pause_s: float = 0.0,
         **changes: Any,
     ) -> ApprovalCard:
         """Return the card of one request."""
@@ -132,7 +133,7 @@ class Build:
             sender="cli:me",
             created_at=now,
             expires_at=now + timedelta(minutes=30),
-            not_before=now,
+            not_before=now + timedelta(seconds=pause_s),
             tutor=tutor,
             batchable=batchable,
             standing=standing,

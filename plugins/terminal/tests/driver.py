@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+import select
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from myclaw_terminal.channel import TerminalChannel
 
+from myclaw_core.approval.cards import Asked, Cards
 from myclaw_core.approval.types import Reply
 from myclaw_core.clock import SystemClock
-from myclaw_core.errors import UnavailableError
+from myclaw_core.errors import UnavailableError, UsageError
 from myclaw_core.messages import N_, add_catalogues
-from myclaw_core.runtime.channel import Status
+from myclaw_core.runtime.channel import Held, Status
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
 
@@ -39,10 +43,15 @@ class FixedDesk:
     def __init__(self, channel: TerminalChannel) -> None:
         self.channel = channel
         self.refusals = 0
+        self.go = asyncio.Event()
 
     async def handle(self, text: str) -> ExecutionTrace | None:
         """Run the turn that `text` names."""
         word = text.split(maxsplit=1)[0]
+        if word == "/odd":
+            raise UsageError("there is no command /odd")
+        if word == "/recall":
+            self.channel.held([])
         if word.startswith("/"):
             self.channel.show(f"# ran {text}")
             return None
@@ -80,16 +89,33 @@ class FixedDesk:
         build = load_build()
         count = int(text.split()[1])
         cards = [
-            build.card(f"Write file {n}", number=n, diff="+a\n-b\n", now=SystemClock().now())
+            build.card(
+                f"Write file {n}",
+                number=n,
+                diff="+a\n-b\n",
+                now=SystemClock().now(),
+                pause_s=float(os.environ.get("DRIVER_PAUSE", "0")),
+                tutor=bool(os.environ.get("DRIVER_TUTOR")),
+                batchable=bool(os.environ.get("DRIVER_BATCH")),
+            )
             for n in range(1, count + 1)
         ]
         self.channel.status(Status(phase="waiting"))
-        await self.channel.ask(build.cards(cards, SystemClock()), self.submit)
+        self.asked = [Asked(card=card, cwd="/srv", shown_s=0.0) for card in cards]
+        self.cards = Cards(SystemClock())
+        self.cards.add(self.asked)
+        await self.channel.ask(self.cards, self.submit)
         self.channel.notice(Text("asking is over"))
 
     async def turn_late(self, text: str) -> None:
-        """Ask once the person has typed ahead."""
-        await typed_ahead()
+        """Ask once the test says so."""
+        await self.told_to_go_on()
+        await self.turn_ask("ask 1")
+
+    async def turn_blocked(self, text: str) -> None:
+        """Ask as soon as something was typed, before anybody can have read it."""
+        print_mark("busy")
+        select.select([sys.stdin], [], [])
         await self.turn_ask("ask 1")
 
     async def turn_stray(self, text: str) -> None:
@@ -98,9 +124,27 @@ class FixedDesk:
         await self.turn_ask("ask 1")
 
     async def turn_slow(self, text: str) -> None:
-        """Answer once the person has typed ahead."""
-        await typed_ahead()
+        """Answer once the test says so."""
+        await self.told_to_go_on()
         await self.turn_echo(text)
+
+    async def turn_code(self, text: str) -> None:
+        """Stop in the middle of a block of code until the test says so."""
+        self.channel.text("```\nfirst\n")
+        await self.told_to_go_on()
+        self.channel.text("last\n```\n")
+
+    async def turn_hold(self, text: str) -> None:
+        """Leave something in the outbox."""
+        due_s = SystemClock().monotonic() + 600
+        self.channel.held([Held(id=UUID(int=1), what=Text("mail to Ada"), due_s=due_s)])
+
+    async def told_to_go_on(self) -> None:
+        """Wait for the signal of the test."""
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, self.go.set)
+        print_mark("busy")
+        await self.go.wait()
+        self.go.clear()
 
     async def turn_steps(self, text: str) -> None:
         """Do one step and end."""
@@ -110,20 +154,14 @@ class FixedDesk:
 
     async def submit(self, reply: Reply) -> Text | None:
         """Refuse the first answer of a run that wants it."""
-        print_mark(f"reply {reply.request_id.int - 100} {reply.granted} {reply.by}")
+        also = "".join(f" also {other.int - 100}" for other in reply.also)
+        print_mark(f"reply {reply.request_id.int - 100} {reply.granted} {reply.by}{also}")
         if os.environ.get("DRIVER_REFUSE") and self.refusals == 0:
             self.refusals += 1
             return N_("read first, {n} s left", n=3)
+        answered = {reply.request_id, *reply.also}
+        self.cards.withdraw([asked for asked in self.asked if asked.request.id in answered])
         return None
-
-
-async def typed_ahead() -> None:
-    """Wait until a line lies in the terminal that nobody has read."""
-    typed = asyncio.Event()
-    asyncio.get_running_loop().add_reader(sys.stdin, typed.set)
-    print_mark("busy")
-    await typed.wait()
-    asyncio.get_running_loop().remove_reader(sys.stdin)
 
 
 def print_mark(line: str) -> None:

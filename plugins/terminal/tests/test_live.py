@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import re
+from uuid import UUID
 
 import pytest
+from myclaw_terminal.holds import Holds
 from myclaw_terminal.lines import Line
 from myclaw_terminal.live import LiveScreen
 from rich.console import Console
 from rich.markdown import Markdown
 
-from myclaw_core.runtime.channel import Status
+from myclaw_core.runtime.channel import Held, Status
 from myclaw_core.testing import FakeClock
+from myclaw_core.types.text import Text
 
 ANSWER = """# Plan
 
@@ -196,3 +199,48 @@ def test_every_frame_shows_the_cursor_again() -> None:
     screen.settle()
     assert terminal.writes
     assert all(frame.startswith("\x1b[?25l") and frame.endswith("\x1b[?25h") for frame in terminal.writes)
+
+
+def test_what_is_typed_is_the_last_row_and_cannot_steer_the_terminal(terminal: io.StringIO) -> None:
+    """Its end is shown where it is longer than the row."""
+    screen = LiveScreen(terminal, FakeClock())
+    screen.status(Status(phase="thinking"))
+    screen.draft("hel\x1b[2J\nlo")
+    assert shown(terminal.getvalue())[-1] == "> hel␛[2J␊lo"
+    screen.draft("word " * 40 + "end")
+    row = shown(terminal.getvalue())[-1]
+    assert row.startswith("> ")
+    assert row.endswith("word end")
+    assert len(row) < 80
+    screen.draft("")
+    assert shown(terminal.getvalue()) == ["⠋ thinking"]
+
+
+def test_a_line_beside_the_answer_does_not_end_its_block(terminal: io.StringIO) -> None:
+    """Nor does the result of a command; the answer goes on below both."""
+    screen = LiveScreen(terminal, FakeClock())
+    screen.stream("```\none\n")
+    screen.aside([Line("queued: x")])
+    screen.markdown("- a `b`")
+    screen.stream("two\n```\n")
+    screen.settle()
+    rows = [row.strip() for row in shown(terminal.getvalue()) if row.strip()]
+    assert rows == ["queued: x", "• a b", "one", "two"]
+
+
+def test_what_is_held_stands_above_the_spinner_as_long_as_a_turn_runs(terminal: io.StringIO) -> None:
+    """Between turns it stands at the prompt."""
+    clock = FakeClock()
+    holds = Holds(clock, lambda: "/undo")
+    screen = LiveScreen(terminal, clock, holds.rows)
+    new = holds.put([Held(id=UUID(int=1), what=Text("mail to {who}", {"who": "Ada\x1b[2J"}), due_s=65.5)])
+    assert new == ["mail to Ada␛[2J: sent in 1:06; /undo recalls it"]
+    assert holds.put([Held(id=UUID(int=1), what=Text("mail to Ada"), due_s=65.5)]) == []
+    screen.status(Status(phase="thinking"))
+    clock.advance(seconds=6)
+    screen.status(Status(phase="thinking"))
+    assert shown(terminal.getvalue())[0] == "mail to Ada: sent in 1:00; /undo recalls it"
+    screen.settle()
+    assert shown(terminal.getvalue()) == []
+    clock.advance(seconds=60)
+    assert holds.rows() == []

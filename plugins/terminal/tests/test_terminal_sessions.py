@@ -229,10 +229,10 @@ def test_ctrl_c_still_cancels_after_a_card_was_answered(spawn: Spawn) -> None:
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_keys_pressed_before_a_card_was_seen_do_not_answer_it(spawn: Spawn, term: str) -> None:
-    """A yes typed ahead is dropped."""
+    """A yes that nobody had read when the card came is dropped."""
     child = spawn("serve", TERM=term)
     at_prompt(child)
-    child.send("late\r")
+    child.send("blocked\r")
     child.expect_exact("<<busy>>")
     child.send("y\r")
     child.expect_exact("details >")
@@ -240,6 +240,42 @@ def test_keys_pressed_before_a_card_was_seen_do_not_answer_it(spawn: Spawn, term
     child.expect_exact("<<reply 1 False cli:me>>")
     leave(child)
     assert "True" not in seen(child)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_a_line_typed_before_a_card_was_seen_is_a_message_and_no_answer(spawn: Spawn, term: str) -> None:
+    """It is queued and told so; it runs once the turn is over."""
+    child = spawn("serve", TERM=term)
+    at_prompt(child)
+    child.send("late\r")
+    child.expect_exact("<<busy>>")
+    child.send("yes\r")
+    child.expect_exact("queued: yes; /stop stops what runs")
+    child.kill(signal.SIGUSR1)
+    child.expect_exact("details >")
+    child.send("n\r")
+    child.expect_exact("<<reply 1 False cli:me>>")
+    child.expect_exact("got 3 characters")
+    leave(child)
+    assert "True" not in seen(child)
+
+
+def test_what_is_half_typed_when_a_card_comes_is_gone_on_with_afterwards(spawn: Spawn) -> None:
+    """It neither answers the card nor is it lost."""
+    child = spawn("serve")
+    at_prompt(child)
+    child.send("late\r")
+    child.expect_exact("<<busy>>")
+    child.send("y")
+    child.expect_exact("> y")
+    child.kill(signal.SIGUSR1)
+    child.expect_exact("details >")
+    child.send("n\r")
+    child.expect_exact("<<reply 1 False cli:me>>")
+    child.expect_exact("asking is over")
+    child.send("es please\r")
+    child.expect_exact("got 10 characters")
+    leave(child)
 
 
 def test_a_fault_in_the_background_does_not_take_the_question_away(spawn: Spawn) -> None:
@@ -255,15 +291,163 @@ def test_a_fault_in_the_background_does_not_take_the_question_away(spawn: Spawn)
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_a_message_typed_during_a_turn_is_the_next_one(spawn: Spawn, term: str) -> None:
-    """It is queued, not lost."""
+    """It is queued in order and told so, not lost."""
     child = spawn("serve", TERM=term)
     at_prompt(child)
     child.send("slow\r")
     child.expect_exact("<<busy>>")
     child.send("next one\r")
+    child.expect_exact("queued: next one; /stop stops what runs")
+    child.send("\r  \rthe third\r")
+    child.expect_exact("queued: the third; /stop stops what runs")
+    child.kill(signal.SIGUSR1)
     child.expect_exact("got 4 characters")
+    child.expect_exact("> next one")
+    child.expect_exact("got 8 characters")
+    child.expect_exact("> the third")
+    child.expect_exact("got 9 characters")
+    leave(child)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_stop_stops_what_runs_and_what_is_queued_follows(spawn: Spawn, term: str) -> None:
+    """As Ctrl-C does."""
+    child = spawn("serve", TERM=term)
+    at_prompt(child)
+    child.send("work\r")
+    child.expect_exact("half an ans")
+    child.send("next one\r")
+    child.expect_exact("queued: next one")
+    child.send("/stop\r")
+    child.expect_exact("<<cancelled>>")
+    child.expect_exact("stopped")
     child.expect_exact("got 8 characters")
     leave(child)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_undo_stops_what_runs_and_then_takes_back(spawn: Spawn, term: str) -> None:
+    """Before anything that is queued."""
+    child = spawn("serve", TERM=term)
+    at_prompt(child)
+    child.send("work\r")
+    child.expect_exact("half an ans")
+    child.send("next one\r")
+    child.expect_exact("queued: next one")
+    child.send("/undo --force\r")
+    child.expect_exact("<<cancelled>>")
+    child.expect_exact("ran /undo --force")
+    child.expect_exact("got 8 characters")
+    leave(child)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_other_commands_answer_beside_the_turn(spawn: Spawn, term: str) -> None:
+    """One that is not known says so, and the turn goes on."""
+    child = spawn("serve", TERM=term)
+    at_prompt(child)
+    child.send("slow\r")
+    child.expect_exact("<<busy>>")
+    child.send("/status\r")
+    child.expect_exact("ran /status")
+    child.send("/odd\r")
+    child.expect_exact("there is no command /odd")
+    child.kill(signal.SIGUSR1)
+    child.expect_exact("got 4 characters")
+    leave(child)
+    assert "cancelled" not in seen(child)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_ctrl_d_during_a_turn_leaves_after_it(spawn: Spawn, term: str) -> None:
+    """And after what was queued before."""
+    child = spawn("serve", TERM=term)
+    at_prompt(child)
+    child.send("slow\r")
+    child.expect_exact("<<busy>>")
+    child.send("next one\r")
+    child.expect_exact("queued: next one")
+    child.sendcontrol("d")
+    child.expect_exact("queued: /quit")
+    child.kill(signal.SIGUSR1)
+    child.expect_exact("got 4 characters")
+    child.expect_exact("got 8 characters")
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 0
+
+
+def test_what_is_typed_during_a_turn_stands_in_the_last_row_and_can_be_changed(spawn: Spawn) -> None:
+    """The next prompt begins with what was not sent; keys that mean nothing there change nothing."""
+    child = spawn("serve")
+    at_prompt(child)
+    child.send("work\r")
+    child.expect_exact("half an ans")
+    child.send("gone\x15one tow\x17he\x1b[A\x1b[Dk\x7fll")
+    child.expect_exact("> one hell")
+    child.sendcontrol("c")
+    child.expect_exact("stopped")
+    at_prompt(child)
+    child.send("o\r")
+    child.expect_exact("got 9 characters")
+    leave(child)
+
+
+def test_several_lines_pasted_during_a_turn_are_one_message(spawn: Spawn) -> None:
+    """As they are at the prompt."""
+    child = spawn("serve")
+    at_prompt(child)
+    child.send("slow\r")
+    child.expect_exact("<<busy>>")
+    child.send("\x1b[200~one\rtwo\x1b[201~\r")
+    child.expect_exact("queued: one␊two")
+    child.kill(signal.SIGUSR1)
+    child.expect_exact("got 7 characters")
+    leave(child)
+
+
+def test_a_command_beside_the_turn_does_not_tear_the_answer(spawn: Spawn) -> None:
+    """A block of code that grows stays one block."""
+    child = spawn("serve")
+    at_prompt(child)
+    child.send("code\r")
+    child.expect_exact("<<busy>>")
+    child.send("/status\r")
+    child.expect_exact("ran /status")
+    child.kill(signal.SIGUSR1)
+    child.expect_exact("last")
+    leave(child)
+    assert "`" not in seen(child)
+
+
+def test_what_is_held_is_counted_down_at_the_prompt_until_it_is_recalled(spawn: Spawn) -> None:
+    """With how to recall it; only the digits that changed are written again."""
+    child = spawn("serve")
+    at_prompt(child)
+    child.send("hold\r")
+    child.expect(r"mail to Ada: sent in \d+:\d\d; /undo recalls it")
+    at_prompt(child)
+    child.expect(r"mail to Ada: sent in \d+:\d\d; /undo recalls it")
+    child.expect(r"\x1b\[0m\d+\x1b")
+    child.send("/recall\r")
+    child.expect_exact("ran /recall")
+    at = len(seen(child))
+    at_prompt(child)
+    child.send("hello\r")
+    child.expect_exact("got 5 characters")
+    leave(child)
+    assert "mail to Ada" not in seen(child)[at:]
+
+
+@pytest.mark.parametrize("environ", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+def test_a_plain_terminal_says_once_what_is_held(spawn: Spawn, environ: dict[str, str]) -> None:
+    """There is nowhere to count down."""
+    child = spawn("serve", **environ)
+    at_prompt(child)
+    child.send("hold\r")
+    child.expect_exact("mail to Ada: sent in 10:00; /undo recalls it")
+    leave(child)
+    assert seen(child).count("mail to Ada") == 1
 
 
 @pytest.mark.parametrize("environ", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
@@ -345,3 +529,49 @@ def test_the_spinner_is_gone_from_the_final_screen(spawn: Spawn) -> None:
     after = frames[max(n for n, frame in enumerate(frames) if "thinking" in frame) + 1]
     assert after.startswith("\r")
     assert "\x1b[J" in after
+
+
+def test_a_card_counts_down_its_reading_pause_and_its_expiry(spawn: Spawn) -> None:
+    """Only the part that changed is written again; neither stays in what was answered."""
+    child = spawn("serve", DRIVER_PAUSE="600")
+    at_prompt(child)
+    child.send("ask 1\r")
+    child.expect(r"read first: a yes counts in \d+:\d\d · open for \d+:\d\d; no answer is no")
+    child.expect_exact("yes / no / details >")
+    child.expect(r"\x1b\[0m\d+\x1b")
+    child.send("n\r")
+    child.expect_exact("<<reply 1 False cli:me>>")
+    leave(child)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_a_card_that_must_be_checked_takes_the_targets_name_alone(spawn: Spawn, term: str) -> None:
+    """A plain yes asks again."""
+    child = spawn("serve", TERM=term, DRIVER_TUTOR="1")
+    at_prompt(child)
+    child.send("ask 1\r")
+    child.expect_exact("the target's name for yes / no / details >")
+    child.send("yes\r")
+    child.expect_exact("this one must be checked")
+    child.expect_exact("the target's name for yes / no / details >")
+    child.send("a.md\r")
+    child.expect_exact("<<reply 1 True cli:me>>")
+    leave(child)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_one_no_among_three_answers_only_its_own_card(spawn: Spawn, term: str) -> None:
+    """The others are seen together and granted together."""
+    child = spawn("serve", TERM=term, DRIVER_BATCH="1")
+    at_prompt(child)
+    child.send("ask 3\r")
+    child.expect_exact("3 actions need an answer:")
+    child.expect_exact("1 of 3")
+    child.expect_exact("details >")
+    child.send("no\r")
+    child.expect_exact("<<reply 1 False cli:me>>")
+    child.expect_exact("2 of 3")
+    child.expect_exact("details >")
+    child.send("all\r")
+    child.expect_exact("<<reply 2 True cli:me also 3>>")
+    leave(child)

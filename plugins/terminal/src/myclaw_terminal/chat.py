@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attrs import define
+from attrs import define, field
 
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import _, render
 from myclaw_core.runtime.channel import Desk, Status
-from myclaw_core.shown.inert import inert
+from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.shown.inert import cut, inert
+from myclaw_terminal.ahead import QUIT, Ahead
 from myclaw_terminal.lines import Line
 from myclaw_terminal.reader import Interrupted, Prompt
 from myclaw_terminal.screen import Screen
@@ -23,8 +26,8 @@ __all__ = ["Chat"]
 
 _T = TypeVar("_T")
 
-_QUIT = "/quit"
 _INTERRUPTED = 130
+_SHOWN_CHARS = 200
 
 
 @define
@@ -42,16 +45,16 @@ class Chat:
     attended: bool
     history: Path | None
     turn_closed: bool = False
+    _waiting: deque[str] = field(factory=deque)
     _running: asyncio.Future[Any] | None = None
 
     async def run(self, desk: Desk) -> int:
         """Hand messages to `desk` until there are no more; return the exit code."""
-        self.prompt.prepare([*desk.commands, (_QUIT, _("leave"))], self.history)
         if self.attended:
             welcome = _("myclaw: type a message; /help lists the commands, Ctrl-D leaves.")
             self.screen.lines([Line(welcome, "dim")])
         worst = 0
-        with _on_sigint(self._interrupt):
+        with self.prompt.chatting([*desk.commands, (QUIT, _("leave"))], self.history), _on_sigint(self._interrupt):
             try:
                 while (text := await self._next()) is not None:
                     worst = max(worst, await self._turn(desk, text))
@@ -60,20 +63,28 @@ class Chat:
         return 0 if self.attended else worst
 
     async def _next(self) -> str | None:
+        """Return what is to be run next: what was typed ahead, else what is typed now; `None` to leave."""
+        text = self._typed_ahead() if self._waiting else await self._prompted()
+        return None if text == QUIT else text
+
+    def _typed_ahead(self) -> str:
+        text = self._waiting.popleft()
+        self.screen.lines([Line(f"> {cut(inert(text), _SHOWN_CHARS)}", "dim")])
+        return text
+
+    async def _prompted(self) -> str:
         while True:
             try:
                 with self.screen.paused():
                     text = (await self._interruptible(self.prompt.message())).strip()
             except EOFError:
-                return None
+                return QUIT
             except Interrupted as pressed:
                 if not self.attended:
                     raise
                 if pressed.empty:
                     self.screen.lines([Line(_("to leave, press Ctrl-D or type /quit"), "dim")])
                 continue
-            if text == _QUIT:
-                return None
             if text:
                 return text
 
@@ -83,8 +94,7 @@ class Chat:
         self.turn_closed = False
         trace = None
         try:
-            with self.prompt.quiet():
-                trace = await self._interruptible(desk.handle(text))
+            trace = await self._read_meanwhile(desk, text)
         except Interrupted:
             if not self.turn_closed:
                 self._say(_("stopped"))
@@ -94,6 +104,15 @@ class Chat:
         finally:
             self.screen.settle()
         return 0 if trace is None or trace.went_well else 1
+
+    async def _read_meanwhile(self, desk: Desk, text: str) -> ExecutionTrace | None:
+        """Run one message or command; what is typed meanwhile is queued or run beside it."""
+        ahead = Ahead(desk=desk, screen=self.screen, stop=self._interrupt, waiting=self._waiting)
+        with self.prompt.typing(ahead):
+            try:
+                return await self._interruptible(desk.handle(text))
+            finally:
+                await self._interruptible(ahead.settled())
 
     async def _interruptible(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return what `work` gives; `Interrupted` where Ctrl-C cancelled it."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Collection
+from functools import partial
+from uuid import UUID
 
 from attrs import field, frozen
 
@@ -17,6 +19,7 @@ from myclaw_core.shown.inert import inert
 from myclaw_core.shown.offers import BASIC, REACHES, Answer, Offer, word
 from myclaw_terminal.answers import meanings
 from myclaw_terminal.card import card_lines, detail_lines, overview_lines
+from myclaw_terminal.holds import time_left
 from myclaw_terminal.lines import Line
 from myclaw_terminal.offers import tutor_name
 from myclaw_terminal.reader import Interrupted, Prompt
@@ -33,6 +36,7 @@ class Dialog:
 
     Attributes:
         seen: Cards that were shown so far, at least as a line.
+        shown_s: When each of them was shown last, by the clock's monotonic seconds.
     """
 
     screen: Screen
@@ -41,6 +45,7 @@ class Dialog:
     cards: Cards
     submit: Submit
     seen: list[ApprovalCard] = field(factory=list)
+    shown_s: dict[UUID, float] = field(factory=dict)
 
     async def ask(self) -> None:
         """Show the cards and hand in the answers; whatever ends it early leaves the rest unanswered, which is no."""
@@ -61,13 +66,17 @@ class Dialog:
         if len(new) > 1 or (new and self.seen):
             self.screen.lines(overview_lines(new, len(self.seen) + 1))
         for card in new:
-            self.cards.shown(card)
+            self._shown(card)
             self.seen.append(card)
+
+    def _shown(self, card: ApprovalCard) -> None:
+        self.cards.shown(card)
+        self.shown_s[card.request.id] = self.clock.monotonic()
 
     async def _ask_one(self, card: ApprovalCard, number: int) -> None:
         offer = self._offer(card)
         self.screen.lines(card_lines(offer, number, len(self.cards)))
-        self.cards.shown(card)
+        self._shown(card)
         while self.cards.is_open(card):
             try:
                 reply = await self._reply(offer)
@@ -118,7 +127,7 @@ class Dialog:
     async def _typed(self, card: ApprovalCard, question: str) -> str | None:
         """Return what was typed; `None` where the card was closed meanwhile, by another answer or its expiry."""
         with self.screen.paused():
-            typing = asyncio.ensure_future(self.prompt.answer(question))
+            typing = asyncio.ensure_future(self.prompt.answer(question, partial(self._counted, card)))
             closing = asyncio.ensure_future(self._closed(card))
             try:
                 await asyncio.wait({typing, closing}, return_when=asyncio.FIRST_COMPLETED)
@@ -127,6 +136,17 @@ class Dialog:
                 typing.cancel()
                 closing.cancel()
                 await asyncio.gather(typing, closing, return_exceptions=True)
+
+    def _counted(self, card: ApprovalCard) -> list[str]:
+        """Return how long a yes is still refused, and how long the question stands."""
+        request = card.request
+        pause_s = (request.not_before - request.created_at).total_seconds()
+        left_s = self.shown_s.get(request.id, 0.0) + pause_s - self.clock.monotonic()
+        stands_s = (request.expires_at - self.clock.now()).total_seconds()
+        told = [_("open for {left}; no answer is no", left=time_left(stands_s))]
+        if left_s > 0:
+            told.insert(0, _("read first: a yes counts in {left}", left=time_left(left_s)))
+        return [" · ".join(told)]
 
     async def _closed(self, card: ApprovalCard) -> None:
         while self.cards.is_open(card):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TextIO
@@ -17,7 +17,7 @@ from rich.text import Text as RichText
 
 from myclaw_core.clock import Clock
 from myclaw_core.runtime.channel import Status
-from myclaw_core.shown.inert import inert_answer
+from myclaw_core.shown.inert import inert, inert_answer
 from myclaw_terminal.blocks import BlockSplitter
 from myclaw_terminal.hanging import hanging
 from myclaw_terminal.lines import Line, Style, layout
@@ -49,8 +49,14 @@ _TRAILING_BLANKS = re.compile(r" +(\x1b\[0m)?$", re.MULTILINE)
 class LiveScreen:
     """Final text goes to the scrollback at once; only the unfinished block and the spinner are repainted."""
 
-    def __init__(self, stdout: TextIO, clock: Clock) -> None:
+    def __init__(self, stdout: TextIO, clock: Clock, counted: Callable[[], Sequence[str]] = tuple) -> None:
+        """Write to a terminal.
+
+        Args:
+            counted: Returns lines on what is counted down, to stand below an answer as long as a turn runs.
+        """
         self._clock = clock
+        self._counted = counted
         # It renders only: what writes must bear a terminal that has gone.
         sink = io.TextIOWrapper(io.BytesIO(), encoding=stdout.encoding)
         self._console = Console(
@@ -62,6 +68,7 @@ class LiveScreen:
         self._streamed = False
         self._tail_rows: list[str] | None = []
         self._above: list[str] = []
+        self._draft = ""
         self._words = ""
         self._since_s = 0.0
         self._painted_s = float("-inf")
@@ -99,15 +106,23 @@ class LiveScreen:
     def lines(self, lines: Sequence[Line]) -> None:
         """Show `lines` for good."""
         self.end_stream()
+        self.aside(lines)
+
+    def aside(self, lines: Sequence[Line]) -> None:
+        """Show `lines` above what is unfinished."""
         for line in lines:
             for row in layout(line, self._console.width):
                 self._above.append(self._render(RichText(row, style=_STYLES[line.style])))
         self._paint()
 
     def markdown(self, text: str) -> None:
-        """Show a whole Markdown text."""
-        self.end_stream()
+        """Show a whole Markdown text above what is unfinished."""
         self._above.append(self._render_markdown(hanging(inert_answer(text), self._console.width - 2)))
+        self._paint()
+
+    def draft(self, text: str) -> None:
+        """Show the end of what is typed in the last row, where the cursor is."""
+        self._draft = text
         self._paint()
 
     @contextmanager
@@ -135,7 +150,7 @@ class LiveScreen:
     def _paint(self) -> None:
         if self._paused:
             return
-        rows = [*self._tail(), *self._spinner()]
+        rows = [*self._tail(), *self._below(), *self._spinner(), *self._typed()]
         above = "".join(self._above)
         self._above.clear()
         self._region.paint(above, rows[-max(1, self._console.height - 1) :])
@@ -165,6 +180,16 @@ class LiveScreen:
         elapsed = f"  {int(elapsed_s)} s" if elapsed_s >= 1 else ""
         room = max(1, self._console.width - 1 - len(elapsed))
         return [f"\x1b[2m{chop_cells(text, room)[0]}{elapsed}\x1b[0m"]
+
+    def _below(self) -> list[str]:
+        """Return what is counted down; between turns it stands at the prompt."""
+        width = self._console.width - 1
+        return [f"\x1b[33m{chop_cells(line, width)[0]}\x1b[0m" for line in self._counted() if self._words]
+
+    def _typed(self) -> list[str]:
+        if not self._draft:
+            return []
+        return ["> " + chop_cells(inert(self._draft)[::-1], max(1, self._console.width - 4))[0][::-1]]
 
     def _render_markdown(self, text: str) -> str:
         if len(text) > _MARKDOWN_LIMIT:

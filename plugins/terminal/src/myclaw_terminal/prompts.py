@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import termios
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -14,12 +15,16 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import DummyHistory, FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import create_input
-from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import create_output
 
-from myclaw_terminal.reader import Interrupted, flush_input
+from myclaw_terminal.reader import Interrupted, Typed, Watch, flush_input
 
 __all__ = ["CommandCompleter", "EditingPrompt", "open_history"]
+
+_REFRESH_S = 1.0
 
 
 class EditingPrompt:
@@ -29,14 +34,24 @@ class EditingPrompt:
     own handler would stop at each until Enter is pressed.
     """
 
-    def __init__(self, stdin: TextIO, stdout: TextIO) -> None:
+    def __init__(self, stdin: TextIO, stdout: TextIO, counted: Callable[[], Sequence[str]] = tuple) -> None:
+        """Ask on a terminal.
+
+        Args:
+            counted: Returns lines on what is counted down, to stand above the prompt for messages.
+        """
         self._stdin = stdin
+        self._counted = counted
+        self._typed: Typed | None = None
+        self._draft = ""
+        self._watch = Watch(stdin, self._read_ahead)
         self._input = create_input(stdin)
         self._output = create_output(stdout)
         self._messages: PromptSession[str] = PromptSession(input=self._input, output=self._output)
 
-    def prepare(self, commands: Sequence[tuple[str, str]], history: Path | None) -> None:
-        """Complete `commands` and remember messages in `history`."""
+    @contextmanager
+    def chatting(self, commands: Sequence[tuple[str, str]], history: Path | None) -> Iterator[None]:
+        """Complete `commands`, remember messages in `history`, and let no key be lost or shown between two prompts."""
         self._messages = PromptSession(
             history=open_history(history),
             completer=CommandCompleter(commands),
@@ -44,36 +59,117 @@ class EditingPrompt:
             input=self._input,
             output=self._output,
         )
+        with _key_by_key(self._stdin):
+            yield
 
     @contextmanager
-    def quiet(self) -> Iterator[None]:
-        """Switch the terminal's echo off: keys typed during a turn would tear what is repainted."""
-        fd = self._stdin.fileno()
-        before = termios.tcgetattr(fd)
-        silent = [*before]
-        silent[3] &= ~termios.ECHO
-        termios.tcsetattr(fd, termios.TCSANOW, silent)
+    def typing(self, typed: Typed) -> Iterator[None]:
+        """Read key by key; the terminal's own echo would tear what is repainted."""
+        self._typed = typed
         try:
-            yield
+            with self._pasting(), self._watch.on():
+                self._take(get_typeahead(self._input))
+                yield
         finally:
-            termios.tcsetattr(fd, termios.TCSANOW, before)
+            self._input.flush_keys()  # half an escape sequence is no key of the next prompt
+            typed.draft("")
+            self._typed = None
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Read nothing ahead; a line that is unfinished is gone on with afterwards."""
+        if self._typed is None:
+            yield
+            return
+        with self._watch.interrupted():
+            yield
+        self._output.enable_bracketed_paste()  # a prompt has switched it off
+        self._output.flush()
+
+    def redraw(self) -> None:
+        """Show the lines above the prompt anew."""
+        self._messages.app.invalidate()
 
     async def message(self) -> str:
-        """Return the next message; a paste may hold several lines."""
+        """Return the next message, begun with what was typed before; a paste may hold several lines."""
+        draft, self._draft = self._draft, ""
+        shown = partial(_above, self._messages, self._counted, "> ")
         try:
-            return await self._messages.prompt_async("> ", handle_sigint=False, set_exception_handler=False)
+            return await self._messages.prompt_async(
+                shown, default=draft, handle_sigint=False, set_exception_handler=False
+            )
         except KeyboardInterrupt:
             raise Interrupted(empty=not self._messages.default_buffer.text) from None
 
-    async def answer(self, question: str) -> str:
+    @contextmanager
+    def _pasting(self) -> Iterator[None]:
+        """Let the terminal mark what is pasted, so that several lines are one message."""
+        self._output.enable_bracketed_paste()
+        self._output.flush()
+        try:
+            yield
+        finally:
+            self._output.disable_bracketed_paste()
+            self._output.flush()
+
+    def _read_ahead(self) -> None:
+        self._take(self._input.read_keys())
+        if self._input.closed:
+            self._watch.off()
+            self._end()
+
+    def _take(self, presses: Iterable[KeyPress]) -> None:
+        for press in presses:
+            self._press(press)
+        if self._typed is not None:
+            self._typed.draft(self._draft)
+
+    def _press(self, press: KeyPress) -> None:
+        if press.key in (Keys.ControlM, Keys.ControlJ):
+            self._send()
+        elif press.key == Keys.ControlH:
+            self._draft = self._draft[:-1]
+        elif press.key == Keys.ControlU:
+            self._draft = ""
+        elif press.key == Keys.ControlW:
+            self._draft = "".join(self._draft.rstrip().rpartition(" ")[:2])
+        elif press.key == Keys.ControlD and not self._draft:
+            self._end()
+        elif press.key == Keys.BracketedPaste:
+            self._draft += press.data.replace("\r\n", "\n").replace("\r", "\n")
+        elif not isinstance(press.key, Keys):
+            self._draft += press.data
+
+    def _send(self) -> None:
+        line, self._draft = self._draft, ""
+        if self._typed is not None and line.strip():
+            self._messages.history.append_string(line)
+            self._typed.line(line)
+
+    def _end(self) -> None:
+        if self._typed is not None:
+            self._typed.ended()
+
+    async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple) -> str:
         """Return the answer to `question`; keys pressed before it was shown are dropped."""
         clear_typeahead(self._input)
         flush_input(self._stdin)
-        session: PromptSession[str] = PromptSession(history=DummyHistory(), input=self._input, output=self._output)
+        session: PromptSession[str] = PromptSession(
+            history=DummyHistory(),
+            input=self._input,
+            output=self._output,
+            refresh_interval=_REFRESH_S,
+        )
+        shown = partial(_above, session, counted, question)
         try:
-            return await session.prompt_async(question, handle_sigint=False, set_exception_handler=False)
+            return await session.prompt_async(shown, handle_sigint=False, set_exception_handler=False)
         except KeyboardInterrupt:
             raise Interrupted(empty=True) from None
+
+
+def _above(session: PromptSession[str], counted: Callable[[], Sequence[str]], question: str) -> str:
+    """Return the prompt with what is counted down above it, as long as it waits."""
+    return "\n".join([*(() if session.app.is_done else counted()), question])
 
 
 class CommandCompleter(Completer):
@@ -89,6 +185,22 @@ class CommandCompleter(Completer):
             for name, line in self._commands:
                 if name.startswith(typed):
                     yield Completion(name, start_position=-len(typed), display_meta=line)
+
+
+@contextmanager
+def _key_by_key(stdin: TextIO) -> Iterator[None]:
+    """Let each key be read as it is pressed and show none; Ctrl-C stays a signal."""
+    fd = stdin.fileno()
+    before = termios.tcgetattr(fd)
+    silent = [*before]
+    silent[3] &= ~(termios.ECHO | termios.ICANON)
+    silent[6] = [*before[6]]
+    silent[6][termios.VMIN], silent[6][termios.VTIME] = 1, 0
+    termios.tcsetattr(fd, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSANOW, before)
 
 
 class _PrivateHistory(FileHistory):

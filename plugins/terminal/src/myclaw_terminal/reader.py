@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Protocol, TextIO
 
 from myclaw_terminal.screen import is_terminal, write
 
-__all__ = ["Interrupted", "LinePrompt", "Prompt", "flush_input"]
+__all__ = ["Interrupted", "LinePrompt", "Prompt", "Typed", "Watch", "flush_input"]
 
 _CHUNK_BYTES = 65_536
 
@@ -28,24 +28,87 @@ class Interrupted(Exception):  # noqa: N818 - it is a key press, not an error
         super().__init__("Ctrl-C")
 
 
+class Typed(Protocol):
+    """Whoever takes what is typed while a turn runs."""
+
+    def line(self, typed: str) -> None:
+        """Take a whole line."""
+        ...
+
+    def draft(self, text: str) -> None:
+        """Take what is typed so far of the next one, at every change."""
+        ...
+
+    def ended(self) -> None:
+        """Take it that there will be no more."""
+        ...
+
+
 class Prompt(Protocol):
     """A way to get a line from the person; `EOFError` when there will be none, `Interrupted` on Ctrl-C."""
 
-    def prepare(self, commands: Sequence[tuple[str, str]], history: Path | None) -> None:
-        """Learn what can be completed and where messages are remembered."""
+    def chatting(self, commands: Sequence[tuple[str, str]], history: Path | None) -> AbstractContextManager[None]:
+        """Learn what can be completed and where messages are remembered, for one conversation."""
         ...
 
-    def quiet(self) -> AbstractContextManager[None]:
-        """Keep keys that are typed during a turn off the screen; the next prompt reads them."""
+    def typing(self, typed: Typed) -> AbstractContextManager[None]:
+        """Hand what a person types during a turn to `typed`; the next prompt goes on with what is unfinished then."""
+        ...
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Leave the keys to `answer`: none of them is a line of `typing`."""
+        ...
+
+    def redraw(self) -> None:
+        """Show anew what is counted down."""
         ...
 
     async def message(self) -> str:
         """Return the next message, without its line end."""
         ...
 
-    async def answer(self, question: str) -> str:
-        """Return the answer to `question`, read only from what is typed after it was shown."""
+    async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple) -> str:
+        """Return the answer to `question`, read only from what is typed after it was shown.
+
+        Args:
+            counted: Returns lines on what is counted down meanwhile, for a terminal that can repaint them.
+        """
         ...
+
+
+class Watch:
+    """Tells when something was typed, as long as it is on."""
+
+    def __init__(self, stdin: TextIO | None, ready: Callable[[], None]) -> None:
+        self._stdin = stdin
+        self._ready = ready
+
+    @contextmanager
+    def on(self) -> Iterator[None]:
+        """Watch, until the end or until `off`."""
+        self._start()
+        try:
+            yield
+        finally:
+            self.off()
+
+    def off(self) -> None:
+        """Watch no more."""
+        if (fd := _descriptor(self._stdin)) is not None:
+            asyncio.get_running_loop().remove_reader(fd)
+
+    @contextmanager
+    def interrupted(self) -> Iterator[None]:
+        """Do not watch for a while."""
+        self.off()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def _start(self) -> None:
+        if (fd := _descriptor(self._stdin)) is not None:
+            asyncio.get_running_loop().add_reader(fd, self._ready)
 
 
 class LinePrompt:
@@ -55,20 +118,51 @@ class LinePrompt:
         self._stdin = stdin
         self._stdout = stdout if is_terminal(stdin) and is_terminal(stdout) else None
         self._buffer = b""
+        self._typed: Typed | None = None
+        self._watch = Watch(stdin, self._read_ahead)
 
-    def prepare(self, commands: Sequence[tuple[str, str]], history: Path | None) -> None:
+    def chatting(self, commands: Sequence[tuple[str, str]], history: Path | None) -> AbstractContextManager[None]:
         """Do nothing: there is no completion here."""
-
-    def quiet(self) -> AbstractContextManager[None]:
-        """Do nothing: nothing is repainted here that keys could tear."""
         return nullcontext()
+
+    @contextmanager
+    def typing(self, typed: Typed) -> Iterator[None]:
+        """Read the lines of a person; those of a pipe wait by themselves, and the terminal shows an unfinished one."""
+        if self._stdout is None:
+            yield
+            return
+        self._typed = typed
+        try:
+            with self._watch.on():
+                yield
+        finally:
+            self._typed = None
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Read nothing ahead."""
+        return nullcontext() if self._typed is None else self._watch.interrupted()
+
+    def redraw(self) -> None:
+        """Do nothing: nothing moves here."""
+
+    def _read_ahead(self) -> None:
+        data = _read(self._stdin)
+        if self._typed is None:
+            return
+        if not data:
+            self._watch.off()
+            self._typed.ended()
+        self._buffer += data
+        while b"\n" in self._buffer:
+            line, _, self._buffer = self._buffer.partition(b"\n")
+            self._typed.line(self._decode(line))
 
     async def message(self) -> str:
         """Return the next line."""
         write(self._stdout, "> ")
         return await self._line()
 
-    async def answer(self, question: str) -> str:
+    async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple) -> str:
         """Forget what was typed before and return the next line."""
         self._buffer = b""
         flush_input(self._stdin)
@@ -102,11 +196,7 @@ class LinePrompt:
             await ready
         finally:
             loop.remove_reader(fd)
-        try:
-            return os.read(fd, _CHUNK_BYTES)
-        except OSError:
-            # The terminal was hung up.
-            return b""
+        return _read(self._stdin)
 
     def _decode(self, line: bytes) -> str:
         encoding = (self._stdin.encoding if self._stdin else None) or "utf-8"
@@ -116,6 +206,15 @@ class LinePrompt:
 def _set(ready: asyncio.Future[None]) -> None:
     if not ready.done():
         ready.set_result(None)
+
+
+def _read(stream: TextIO | None) -> bytes:
+    """Return what is there to be read; nothing where the terminal was hung up."""
+    fd = _descriptor(stream)
+    try:
+        return b"" if fd is None else os.read(fd, _CHUNK_BYTES)
+    except OSError:
+        return b""
 
 
 def _descriptor(stream: TextIO | None) -> int | None:

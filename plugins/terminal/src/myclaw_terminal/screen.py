@@ -84,8 +84,16 @@ class Screen(Protocol):
         """Show lines that are not part of the answer."""
         ...
 
+    def aside(self, lines: Sequence[Line]) -> None:
+        """Show lines without ending the answer that grows."""
+        ...
+
     def markdown(self, text: str) -> None:
-        """Show a whole text at once."""
+        """Show a whole text at once, without ending the answer that grows."""
+        ...
+
+    def draft(self, text: str) -> None:
+        """Show what is typed while a turn runs; empty is nothing."""
         ...
 
     def paused(self) -> AbstractContextManager[None]:
@@ -136,8 +144,16 @@ class PipeScreen:
         rows = [row for line in lines for row in layout(line, self._notes_width)]
         write(self._notes, "".join(row + "\n" for row in rows))
 
+    def aside(self, lines: Sequence[Line]) -> None:
+        """Print `lines`."""
+        self.lines(lines)
+
+    def draft(self, text: str) -> None:
+        """Do nothing: the terminal itself shows what is typed."""
+
     def markdown(self, text: str) -> None:
         """Print `text` as it is."""
+        self.end_stream()
         self.stream(text)
         self.end_stream()
 

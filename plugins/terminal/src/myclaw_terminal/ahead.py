@@ -1,0 +1,77 @@
+"""What is typed while a turn runs: messages wait in order, commands are run beside it, and `/stop` stops it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from attrs import define, field
+
+from myclaw_core.errors import MyclawError
+from myclaw_core.messages import _, render
+from myclaw_core.runtime.channel import Desk
+from myclaw_core.shown.inert import cut, inert
+from myclaw_terminal.lines import Line, Style
+from myclaw_terminal.screen import Screen
+
+__all__ = ["QUIT", "Ahead"]
+
+QUIT = "/quit"
+_SHOWN_CHARS = 100
+
+
+@define(kw_only=True)
+class Ahead:
+    """Takes the lines of one turn as they are typed.
+
+    Attributes:
+        stop: Stops what runs, as Ctrl-C does.
+        waiting: What is to be run afterwards, in this order.
+    """
+
+    desk: Desk
+    screen: Screen
+    stop: Callable[[], None]
+    waiting: deque[str]
+    _commands: list[asyncio.Task[None]] = field(factory=list)
+
+    def line(self, typed: str) -> None:
+        """Take a line; what a person sees at once tells what becomes of it."""
+        text = typed.strip()
+        name = text.partition(" ")[0]
+        if name == "/stop":
+            self.stop()
+        elif name == "/undo":  # it takes back what is done so far: that must be over
+            self.waiting.appendleft(text)
+            self.stop()
+        elif name.startswith("/") and name != QUIT:
+            before = self._commands[-1] if self._commands else None
+            self._commands.append(asyncio.ensure_future(self._run(text, before)))
+        elif text:
+            self.waiting.append(text)
+            self._say(_("queued: {text}; /stop stops what runs", text=cut(inert(text), _SHOWN_CHARS)), "dim")
+
+    def draft(self, text: str) -> None:
+        """Show what is typed and not sent yet."""
+        self.screen.draft(text)
+
+    def ended(self) -> None:
+        """Leave once all that waits is done: Ctrl-D was pressed."""
+        if QUIT not in self.waiting:
+            self.line(QUIT)
+
+    async def settled(self) -> None:
+        """Wait for the commands that run; cancelling cancels them."""
+        await asyncio.gather(*self._commands)
+
+    async def _run(self, text: str, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        try:
+            await self.desk.handle(text)
+        except MyclawError as error:
+            self._say(inert(render(error)), "bad")
+
+    def _say(self, text: str, style: Style) -> None:
+        self.screen.aside([Line(text, style)])
