@@ -32,7 +32,7 @@ class SmtpServer:
         tls: How connections are encrypted; `None` for not at all.
         implicit: Whether from the first byte, instead of after STARTTLS.
         password: What a log-in must give; empty asks for none.
-        answers: What is answered to a command's verb, or to `VERB argument`, in place of the usual; `BODY` is the end of
+        answers: What is answered to a verb, or to `VERB argument`, in place of the usual; `BODY` is the end of
             the message, `READY` the greeting. `CUT` breaks the connection off, `SILENT` never answers.
         letters: What it took.
         handed: How often a whole message reached it, taken or not.

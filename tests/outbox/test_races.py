@@ -1,0 +1,104 @@
+"""Whoever reaches for a message at the same moment: exactly one gets it, in one process and in several."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DRIVER = Path(__file__).with_name("racing.py")
+
+
+def test_of_processes_that_send_and_recall_at_once_exactly_one_wins(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(DRIVER), str(tmp_path), "10"], capture_output=True, text=True, timeout=120, check=True
+    )
+    rounds = [sorted(line.split()) for line in done.stdout.splitlines()]
+    assert len(rounds) == 10
+    for got in rounds:
+        # Recalling what is recalled already succeeds again; either it went out, or nobody sends it.
+        assert got in (
+            ["nothing", "nothing", "nothing", "sending"],
+            ["nothing", "nothing", "recalled", "recalled"],
+        )
+
+
+@pytest.mark.parametrize("head_start", range(12))
+async def test_a_recall_at_the_moment_of_delivery_either_wins_or_comes_too_late(
+    opened: Any, make_desk: Any, post: Any, channel: Any, clock: Any, states: Any, head_start: int
+) -> None:
+    """The recall begins so many steps of the loop after the hold is over."""
+
+    async def recall() -> str:
+        for _ in range(head_start):
+            await asyncio.sleep(0)
+        return str(await agent.services.outbox.recall(held.id, "test:me"))
+
+    async with opened("Hello") as agent:
+        await make_desk(agent, channel).handle("Write")
+        (held,) = await agent.services.outbox.held("test:me")
+        _, told = await asyncio.gather(clock.pass_time(seconds=120, sleepers=0), recall())
+        await agent.services.outbox.wait()
+        went = await states(agent)
+    if told.startswith("recalled"):
+        assert (went, post.letters) == (["held", "recalled"], [])
+    else:
+        assert "cannot be taken back" in told
+        assert went == ["held", "sending", "sent"]
+        assert len(post.letters) == 1
+
+
+async def test_another_process_recalls_and_the_one_that_holds_it_sends_nothing(
+    opened: Any, make_desk: Any, post: Any, channel: Any, clock: Any
+) -> None:
+    async with opened("Hello") as agent:
+        await make_desk(agent, channel).handle("Write")
+        async with opened() as other:
+            (held,) = await other.services.outbox.held("test:me")
+            assert held.due_s == clock.monotonic() + 120
+            assert other.services.outbox.waiting == []
+            await other.services.outbox.recall(held.id, "test:me")
+        await clock.pass_time(seconds=120, sleepers=0)
+        await agent.services.outbox.wait()
+    assert post.letters == []
+    assert channel.notices[-1] == "recalled: send to anna; nothing was sent"
+    assert channel.displays[-1] == []
+
+
+async def test_a_process_that_starts_leaves_alone_what_another_holds(
+    opened: Any, make_desk: Any, post: Any, channel: Any, clock: Any
+) -> None:
+    async with opened("Hello") as agent:
+        await make_desk(agent, channel).handle("Write")
+        async with opened() as other:
+            assert other.unsent == []
+        await clock.pass_time(seconds=120, sleepers=0)
+        await agent.services.outbox.wait()
+    assert len(post.letters) == 1
+
+
+async def test_a_turn_that_is_stopped_after_its_intent_keeps_the_message_held_and_shown(
+    opened: Any, make_desk: Any, post: Any, channel: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cancellation comes with the commit: the message is on record, so that it is shown and can be recalled."""
+    async with opened("Hello") as agent:
+        plain = agent.services.outbox.put
+
+        async def put(*args: Any, **named: Any) -> None:
+            await plain(*args, **named)
+            turn.cancel()
+
+        monkeypatch.setattr(agent.services.outbox, "put", put)
+        turn = asyncio.ensure_future(make_desk(agent, channel).handle("Write"))
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        held = await agent.services.outbox.held("test:me")
+        assert [each.id for each in held] == [each.id for each in agent.services.outbox.waiting]
+        assert channel.displays[-1:] in ([held], [])
+        await clock.pass_time(seconds=120, sleepers=0)
+        await agent.services.outbox.wait()
+        assert len(post.letters) == len(held)
