@@ -69,6 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_policy(commands)
     _add_budget(commands)
     _add_session(commands)
+    _add_outbox(commands)
     _add_nightly(commands)
     _add_audit(commands)
     _add_plugins(commands)
@@ -230,6 +231,15 @@ def _add_session(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     session.add_argument("--yes", action="store_true", help=_("agree without being asked"))
     add_json(session)
     session.set_defaults(command="session")
+
+
+def _add_outbox(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    outbox = commands.add_parser("outbox", help=_("list: what waits to be sent, and what became of what was"))
+    verbs = outbox.add_subparsers(metavar=VERB, required=True)
+    listing = verbs.add_parser("list", help=_("what is held, then what was sent or not, the newest first"))
+    _add_count(listing, 20, _("how many of those that ended; %(default)s unless told"))
+    add_json(listing)
+    listing.set_defaults(command="outbox list")
 
 
 def _add_nightly(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

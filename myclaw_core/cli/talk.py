@@ -50,6 +50,7 @@ async def _run(args: argparse.Namespace) -> int:
 async def _talk(args: argparse.Namespace, text: str | None, roots: tuple[str, ...], log: LogLines) -> int:
     """Run a conversation, or the one message `text`."""
     from myclaw_core.agent import Agent
+    from myclaw_core.cli.holds import see_off
     from myclaw_core.paths import Home
 
     async with Agent.open(Home.find()) as agent:
@@ -63,7 +64,8 @@ async def _talk(args: argparse.Namespace, text: str | None, roots: tuple[str, ..
             channel.notice(notice)
         log.unhold(map(str, agent.notices), show=lambda line: channel.notice(as_text(line)))
         desk = _desk(agent, channel, roots, args)
-        return await channel.serve(desk) if text is None else await _ask(text, desk)
+        code = await channel.serve(desk) if text is None else await _ask(text, desk)
+        return await see_off(agent.services.outbox, agent.clock, code)
 
 
 async def _on_level(agent: Agent, chosen: Autonomy | None) -> list[Text]:

@@ -163,10 +163,10 @@ class Outbox:
                 return TakenBack(back=False, told=N_("what became of it is not known any more"))
             return await self._take_back(tx, message)
 
-    async def recall_all(self) -> None:
-        """Take back everything that this process still holds, because the person says so."""
-        for each in list(self._waiting.values()):
-            await self.recall(each.message.id, each.message.sender)
+    async def recall_all(self) -> Sequence[Text]:
+        """Take back everything that this process still holds, because the person says so; return what is told."""
+        held = [each.message for each in self._waiting.values()]
+        return [await self.recall(message.id, message.sender) for message in held]
 
     async def held(self, sender: str) -> Sequence[Held]:
         """Return what is held of one sender, also by other processes, in the order in which it is due."""

@@ -1,7 +1,8 @@
 """Sends one letter in processes that kill themselves, one at each point from its intent to its end: `FOLDER`.
 
 Points lie before and after each commit of the core database, from that of the intent on, and around the delivery, which
-writes into `letters` of its home. Each process works in a copy of `FOLDER/0`, until one gets through; a line tells where each died.
+writes into `letters` of its home. Each process works in a copy of `FOLDER/0`, until one gets through; a line tells
+where each died.
 """
 
 from __future__ import annotations
