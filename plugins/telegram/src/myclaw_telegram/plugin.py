@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from myclaw_core import hookimpl
 
 if TYPE_CHECKING:
     from myclaw_core.config import ConfigSchema
+    from myclaw_core.host import Host
+    from myclaw_core.runtime.messenger import Messenger
 
-__all__ = ["myclaw_config"]
+__all__ = ["myclaw_config", "myclaw_messengers"]
 
 
 @hookimpl
@@ -18,3 +21,11 @@ def myclaw_config() -> ConfigSchema:
     from myclaw_telegram.config import SCHEMA
 
     return SCHEMA
+
+
+@hookimpl
+def myclaw_messengers(host: Host) -> Sequence[Messenger]:
+    """Offer Telegram."""
+    from myclaw_telegram.messenger import TelegramMessenger
+
+    return [TelegramMessenger(host)]
