@@ -11,6 +11,8 @@ from myclaw_core.testing import FakeClock
 
 __all__ = ["WaitingClock"]
 
+_ROUNDING_S = 1e-6
+
 
 class WaitingClock(FakeClock):
     """A clock on which `sleep` ends when `pass_time` has brought it to that moment."""
@@ -31,6 +33,14 @@ class WaitingClock(FakeClock):
         self._came.set()
         await future
 
+    def advance(self, **delta: float) -> None:
+        """Move the clock forward and wake whose time has come."""
+        super().advance(**delta)
+        while self._sleepers and self._sleepers[0][0] <= self.monotonic() + _ROUNDING_S:
+            *_, future = heapq.heappop(self._sleepers)
+            if not future.done():
+                future.set_result(None)
+
     async def asleep(self, number: int = 1) -> None:
         """Wait until so many tasks sleep."""
         while sum(not future.done() for *_, future in self._sleepers) < number:
@@ -42,11 +52,7 @@ class WaitingClock(FakeClock):
         until_s = self.monotonic() + timedelta(**delta).total_seconds()
         await self.asleep(sleepers)
         while self._sleepers and self._sleepers[0][0] <= until_s:
-            at_s, _, future = heapq.heappop(self._sleepers)
-            if future.done():
-                continue
-            self.advance(seconds=max(0.0, at_s - self.monotonic()))
-            future.set_result(None)
+            self.advance(seconds=max(0.0, self._sleepers[0][0] - self.monotonic()))
             await asyncio.sleep(0)
             await self.asleep(sleepers)
         self.advance(seconds=max(0.0, until_s - self.monotonic()))
