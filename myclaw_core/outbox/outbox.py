@@ -190,11 +190,20 @@ class Outbox:
                 if is_alive(message.owner):
                     continue
                 if message.state == "held":
-                    ended.append(await records.end(tx, message, "dropped", now, _RESTART))
+                    ended.append(await records.end(tx, message, "dropped", now, _RESTART, owed=True))
                 else:
-                    ended.append(await records.end(tx, message, "unknown", now, _CRASHED))
+                    ended.append(await records.end(tx, message, "unknown", now, _CRASHED, owed=True))
             await records.prune(tx, now)
         return ended
+
+    async def owed(self) -> Sequence[OutboxMessage]:
+        """Return what ended while nobody may have been there to be told, the oldest first."""
+        return [each for each in reversed(await records.ended_messages(self._log)) if each.owed]
+
+    async def was_told(self, message: OutboxMessage) -> None:
+        """Book that its sender was told how a message ended."""
+        async with self._log.transaction() as tx:
+            await records.was_told(tx, message)
 
     async def wait(self) -> None:
         """Return once this process holds nothing more: everything was sent, recalled or given up."""
@@ -204,13 +213,13 @@ class Outbox:
     async def stop(self) -> None:
         """Give up what is held and wait for what is being sent; the agent calls it when it ends."""
         held = list(self._waiting.values())
-        dropped = []
+        dropped, now = [], self._clock.now()
         try:
             async with self._log.transaction() as tx:
                 for each in held:
                     message = await records.open_message(tx, each.message.id)
                     if message is not None and message.state == "held":
-                        message = await records.end(tx, message, "dropped", self._clock.now(), _STOPPED)
+                        message = await records.end(tx, message, "dropped", now, _STOPPED, owed=True)
                         dropped.append((each.channel, message))
         except MyclawError as error:  # the next start gives them up
             _log.error("the outbox could not be emptied: %s; nothing of it is sent", error)

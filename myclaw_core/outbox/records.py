@@ -15,7 +15,17 @@ from myclaw_core.messages import N_
 from myclaw_core.outbox.types import OutboxMessage, OutboxState
 from myclaw_core.types.text import Text
 
-__all__ = ["begin", "end", "ended_message", "ended_messages", "open_message", "open_messages", "prune", "put"]
+__all__ = [
+    "begin",
+    "end",
+    "ended_message",
+    "ended_messages",
+    "open_message",
+    "open_messages",
+    "prune",
+    "put",
+    "was_told",
+]
 
 _OPEN_KIND = "outbox"
 _ENDED_KIND = "outbox_ended"
@@ -39,14 +49,25 @@ async def begin(tx: LogTransaction, message_id: UUID) -> OutboxMessage | None:
 
 
 async def end(
-    tx: LogTransaction, message: OutboxMessage, state: OutboxState, at: datetime, reason: Text | None = None
+    tx: LogTransaction,
+    message: OutboxMessage,
+    state: OutboxState,
+    at: datetime,
+    reason: Text | None = None,
+    *,
+    owed: bool = False,
 ) -> OutboxMessage:
     """Book how a message ended, and forget what was in it."""
-    ended = evolve(message, state=state, ended_at=at, reason=reason, args={})
+    ended = evolve(message, state=state, ended_at=at, reason=reason, owed=owed, args={})
     await tx.delete(_OPEN_KIND, str(message.id))
-    await tx.put(_ENDED_KIND, str(message.id), codec.dumps(ended))
+    await _keep_ended(tx, ended)
     await tx.append(_change(ended))
     return ended
+
+
+async def was_told(tx: LogTransaction, message: OutboxMessage) -> None:
+    """Book that the sender knows how a message ended."""
+    await _keep_ended(tx, evolve(message, owed=False))
 
 
 async def open_message(records: EventLog | LogTransaction, message_id: UUID) -> OutboxMessage | None:
@@ -84,6 +105,10 @@ async def _store(tx: LogTransaction, message: OutboxMessage) -> None:
     # Not redacted: what holds a secret never comes here, and a mask must never be sent.
     await tx.put(_OPEN_KIND, str(message.id), codec.dumps(message))
     await tx.append(_change(message))
+
+
+async def _keep_ended(tx: LogTransaction, message: OutboxMessage) -> None:
+    await tx.put(_ENDED_KIND, str(message.id), codec.dumps(message))
 
 
 def _change(message: OutboxMessage) -> OutboxChanged:

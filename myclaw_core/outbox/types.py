@@ -32,6 +32,7 @@ class OutboxMessage:
         owner: The process that holds it, as `process.this_process` names it.
         ended_at: When it was sent, recalled or given up.
         reason: Why it was not sent, or what its delivery told.
+        owed: Whether its sender is still to be told how it ended: the program had ended, or was about to.
     """
 
     id: UUID
@@ -49,4 +50,5 @@ class OutboxMessage:
     state: OutboxState = "held"
     ended_at: datetime | None = None
     reason: Text | None = None
+    owed: bool = False
     unknown_fields: Mapping[str, Any] = field(factory=dict)

@@ -88,9 +88,22 @@ class SessionCommands:
             _("open questions: {n}", n=len(pending)),
             _("questions left by runs without you: {n}", n=len(await self._services.gateway.left())),
             *await self._granted_lines(),
+            *await self._held_lines(),
         ]
         last = self._seat.conversation.last
         return _listed([*lines, _last_line(last)] if last is not None else lines)
+
+    async def _held_lines(self) -> list[str]:
+        """Return what waits in the outbox, with the time that is left to recall it."""
+        now_s = self._services.clock.monotonic()
+        return [
+            _(
+                "held: {what}, sent in {s} s; `/undo` recalls it",
+                what=code(render(each.what)),
+                s=max(0, round(each.due_s - now_s)),
+            )
+            for each in await self._services.outbox.held(self._seat.conversation.session.sender)
+        ]
 
     async def session(self, rest: str) -> str:
         """Say what is kept of this session, or begin a new one."""

@@ -13,6 +13,7 @@ from attrs import evolve
 from myclaw_core.desk import SessionDesk
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
+from myclaw_core.outbox.news import tell_unsent
 from myclaw_core.redact import contains_mask
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.conversation import Conversation
@@ -79,13 +80,14 @@ class Sessions:
         )
 
     async def start(self) -> None:
-        """Tell people which of their turns were interrupted, and take up what waits, in order.
+        """Tell people which of their turns were interrupted and what was not sent, and take up what waits, in order.
 
         Raises:
             StoreError: The inbox cannot be read.
         """
         async with self._in_order:
             await tell_interrupted(self._kept, self._channel)
+            await tell_unsent(self._agent.services.outbox, self._channel)
             for key, message in await self._inbox.waiting():
                 if message.channel in self._messengers:
                     await self._take_up(key, message)
