@@ -16,6 +16,7 @@ from attrs import define, evolve, field
 
 from myclaw_core import hookimpl
 from myclaw_core.compose import load_plugins
+from myclaw_core.events.types import TraceClosed
 from myclaw_core.runtime.finishing import finished
 from myclaw_core.runtime.tool import EffectSpec, PlannedChange, Tool
 from myclaw_core.runtime.types import ToolResult
@@ -104,7 +105,7 @@ def notes(home: Any, number: int) -> Path:
     ids=["in files", "by name", "list"],
 )
 async def test_a_search_of_a_large_tree_ends_at_its_next_look_at_a_file(
-    open_agent, make_desk, home, gate: Gate, tool: str, args: dict[str, Any]
+    open_agent, make_desk, clock: FakeClock, home, gate: Gate, tool: str, args: dict[str, Any]
 ) -> None:
     """It has not looked at most of the tree, and the turn waited until its thread was over."""
     looked: list[str] = []
@@ -118,7 +119,7 @@ async def test_a_search_of_a_large_tree_ends_at_its_next_look_at_a_file(
             return bool(opened.services.forbidden(path))
 
         agent = evolve(opened, services=evolve(opened.services, forbidden=forbidden))
-        channel = RecordingChannel(FakeClock())
+        channel = RecordingChannel(clock)
         turn = asyncio.create_task(make_desk(agent, channel).handle("Look for milk"))
         await reached(gate.reached)
         turn.cancel()
@@ -132,7 +133,9 @@ async def test_a_search_of_a_large_tree_ends_at_its_next_look_at_a_file(
     assert str(trace.steps[0].error.message) == "cancelled"
 
 
-async def test_a_plan_over_a_large_tree_ends_at_its_next_look_too(open_agent, make_desk, home, gate: Gate) -> None:
+async def test_a_plan_over_a_large_tree_ends_at_its_next_look_too(
+    open_agent, make_desk, clock: FakeClock, home, gate: Gate
+) -> None:
     """Nothing was asked yet, and nothing runs on."""
     seen: list[str] = []
 
@@ -148,7 +151,7 @@ async def test_a_plan_over_a_large_tree_ends_at_its_next_look_too(open_agent, ma
     tool = tool_of(lambda args, context: ToolResult(text="x"), plan=plan)
     async with open_agent([calls(("odd", {})), says("No.")], plugins=plugins_with(home, tool)) as agent:
         notes(home, 100)
-        channel = RecordingChannel(FakeClock())
+        channel = RecordingChannel(clock)
         turn = asyncio.create_task(make_desk(agent, channel).handle("Go"))
         await reached(gate.reached)
         await stop(turn)
@@ -160,7 +163,7 @@ async def test_a_plan_over_a_large_tree_ends_at_its_next_look_too(open_agent, ma
 
 
 async def test_a_change_that_was_made_before_the_stop_is_recorded_and_can_be_undone(
-    open_agent, make_desk, home, gate: Gate
+    open_agent, make_desk, clock: FakeClock, home, gate: Gate
 ) -> None:
     """The second one is not made."""
 
@@ -178,7 +181,7 @@ async def test_a_change_that_was_made_before_the_stop_is_recorded_and_can_be_und
         folder = home.workspace / "notes"
         folder.mkdir(parents=True)
         (folder / "a").write_text("old\n")
-        channel = RecordingChannel(FakeClock())
+        channel = RecordingChannel(clock)
         desk = make_desk(agent, channel)
         turn = asyncio.create_task(desk.handle("Go"))
         await reached(gate.reached)
@@ -197,7 +200,7 @@ async def test_a_change_that_was_made_before_the_stop_is_recorded_and_can_be_und
 
 
 async def test_a_function_that_notices_nothing_is_left_behind_without_access_to_files(
-    open_agent, make_desk, home, gate: Gate
+    open_agent, make_desk, clock: FakeClock, home, gate: Gate
 ) -> None:
     """The turn closes while its thread still waits; what it did is said to be unknown."""
     late: list[str] = []
@@ -214,7 +217,7 @@ async def test_a_function_that_notices_nothing_is_left_behind_without_access_to_
     async with open_agent([calls(("odd", {})), says("No.")], plugins=plugins_with(home, tool_of(run))) as agent:
         home.workspace.mkdir(parents=True, exist_ok=True)
         (home.workspace / "a.md").write_text("x")
-        channel = RecordingChannel(FakeClock())
+        channel = RecordingChannel(clock)
         turn = asyncio.create_task(make_desk(agent, channel).handle("Go"))
         await reached(gate.reached)
         await stop(turn)
@@ -227,7 +230,9 @@ async def test_a_function_that_notices_nothing_is_left_behind_without_access_to_
     assert "what it did is not known" in str(trace.steps[0].error.message)
 
 
-async def test_a_tool_that_swallows_its_cancellation_is_left_behind(open_agent, make_desk, home) -> None:
+async def test_a_tool_that_swallows_its_cancellation_is_left_behind(
+    open_agent, make_desk, clock: FakeClock, home
+) -> None:
     going, leave = asyncio.Event(), asyncio.Event()
 
     async def run(args: Any, context: Any) -> ToolResult:
@@ -240,7 +245,7 @@ async def test_a_tool_that_swallows_its_cancellation_is_left_behind(open_agent, 
         return ToolResult(text="late")
 
     async with open_agent([calls(("odd", {})), says("No.")], plugins=plugins_with(home, tool_of(run))) as agent:
-        channel = RecordingChannel(FakeClock())
+        channel = RecordingChannel(clock)
         turn = asyncio.create_task(make_desk(agent, channel).handle("Go"))
         await going.wait()
         await stop(turn)
@@ -274,11 +279,11 @@ class Deaf:
         """Have nothing to close."""
 
 
-async def test_a_model_that_swallows_its_cancellation_is_left_behind(open_agent, make_desk) -> None:
+async def test_a_model_that_swallows_its_cancellation_is_left_behind(open_agent, make_desk, clock: FakeClock) -> None:
     model = Deaf()
     async with open_agent([]) as opened:
         agent = evolve(opened, services=evolve(opened.services, provider=model))
-        channel = RecordingChannel(FakeClock())
+        channel = RecordingChannel(clock)
         turn = asyncio.create_task(make_desk(agent, channel).handle("Hi"))
         await model.going.wait()
         await stop(turn)
@@ -290,12 +295,14 @@ async def test_a_model_that_swallows_its_cancellation_is_left_behind(open_agent,
 
 
 @pytest.mark.parametrize("again", [1, 2, 5])
-async def test_pressing_again_and_again_leaves_a_closed_trace(open_agent, make_desk, again: int) -> None:
+async def test_pressing_again_and_again_leaves_a_closed_trace(
+    open_agent, make_desk, clock: FakeClock, again: int
+) -> None:
     """However often a turn is stopped, and whenever: it is recorded to its end."""
     model = Deaf()
     async with open_agent([]) as opened:
         agent = evolve(opened, services=evolve(opened.services, provider=model))
-        channel = RecordingChannel(FakeClock())
+        channel = RecordingChannel(clock)
         turn = asyncio.create_task(make_desk(agent, channel).handle("Hi"))
         await model.going.wait()
         for _ in range(again):
@@ -306,12 +313,14 @@ async def test_pressing_again_and_again_leaves_a_closed_trace(open_agent, make_d
             turn.cancel()
             await asyncio.wait({turn}, timeout=0.01)
         assert turn.cancelled()
-        (closed,) = [each.event for each in await agent.log.scan("trace_closed")]
+        closed = [event for _, event in await agent.log.since(0) if isinstance(event, TraceClosed)]
 
-    assert closed.outcome == "abandoned"
+    assert [event.trace.outcome for event in closed] == ["abandoned"]
 
 
-async def test_a_stopped_command_that_ignores_signals_leaves_no_process(open_agent, make_desk, home) -> None:
+async def test_a_stopped_command_that_ignores_signals_leaves_no_process(
+    open_agent, make_desk, clock: FakeClock, home
+) -> None:
     """Nor does what it started in a session of its own; the change it made can be undone."""
     marker = 100_000 + os.getpid()
     command = f"trap '' TERM INT HUP; echo new >a; setsid sleep {marker} & echo >started; while :; do sleep 600; done"
@@ -320,7 +329,7 @@ async def test_a_stopped_command_that_ignores_signals_leaves_no_process(open_age
     args = {"command": command, "mode": "write", "root": str(folder), "timeout_s": 600}
     (folder / "a").write_text("old\n")
     async with open_agent([calls(("shell", args)), says("Never.")]) as agent:
-        channel = RecordingChannel(FakeClock())
+        channel = RecordingChannel(clock)
         desk = make_desk(agent, channel)
         turn = asyncio.create_task(desk.handle("Go"))
         async with asyncio.timeout(GUARD_S):
