@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         PairingChanged,
         PluginConsent,
         PluginFault,
+        QuestionDeferred,
         SlotEnded,
         StepDecided,
         StepEnded,
