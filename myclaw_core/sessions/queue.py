@@ -166,11 +166,12 @@ class ConversationQueue:
     async def _command(self, received: Received, name: str) -> None:
         """Run a slash command, at most once: it leaves the inbox first; `/stop` does so with what it drops."""
         try:
-            served = await self._is_served()
-            if name != "/stop" or not served:
+            if name != "/stop":
                 await self._inbox.remove([received.key])
-            if served:
+            if await self._is_served():
                 await self.desk.handle(received.text)
+            elif name == "/stop":
+                await self.drop()
         except Exception as error:
             self.tell(_told(error))
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import frozen
-from messengers import FakeMessenger
+from messengers import FakeMessenger, until
 
 from myclaw_core.agent import Agent
 from myclaw_core.events.types import Event
+from myclaw_core.paths import Home
 from myclaw_core.runtime.messenger import Reception
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.sessions.pairing import Pairing
@@ -38,8 +40,7 @@ class Bench:
 
     async def quiet(self) -> None:
         """Wait until nothing runs or waits."""
-        while self.sessions.busy:
-            await asyncio.sleep(0)
+        await until(lambda: not self.sessions.busy)
 
     async def asking(self, place: str = "home", sender: str = "") -> None:
         """Wait until a turn of this conversation asks."""
@@ -61,6 +62,28 @@ class Bench:
     def ended(self, place: str = "home", sender: str = "") -> list[ExecutionTrace]:
         """Return the turns of one conversation that were shown as ended."""
         return self.messenger.channel(sender or self.messenger.me, place).ended
+
+
+@pytest.fixture
+def crash(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Callable[[], None]]:
+    """Return a function that notes the disk as it is now; what it returns puts that back, as after a power cut.
+
+    Turns are recorded as those of a process that is dead by then.
+    """
+    monkeypatch.setattr("myclaw_core.runtime.recorder.this_process", lambda: "another-boot:1:1")
+
+    def now() -> Callable[[], None]:
+        kept = tmp_path / "kept"
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(home.root, kept)
+
+        def put_back() -> None:
+            shutil.rmtree(home.root)
+            shutil.copytree(kept, home.root)
+
+        return put_back
+
+    return now
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
-"""Messages run in order, one at a time in each conversation; commands answer beside them; nothing is lost or doubled."""
+"""Messages run in order, one at a time in each conversation; commands answer beside them; nothing is doubled."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
-from messengers import FakeMessenger
+from messengers import FakeMessenger, until
 
 from myclaw_core.events.types import TraceClosed, TurnStarted
 from myclaw_core.runtime.messenger import Health
@@ -55,8 +54,7 @@ async def test_conversations_run_side_by_side(open_sessions: Any) -> None:
         await bench.send("Write a")
         await bench.asking()
         await bench.send("Hello", place="work")
-        while not bench.ended("work"):
-            await asyncio.sleep(0)
+        await until(lambda: bench.ended("work"))
         assert bench.ended() == []
         bench.messenger.gate.set()
         await bench.quiet()
@@ -92,8 +90,7 @@ async def test_commands_answer_beside_a_running_turn(open_sessions: Any) -> None
         await bench.asking()
         await bench.send("/status")
         channel = bench.messenger.channel("fake:1", "home")
-        while not channel.shown:
-            await asyncio.sleep(0)
+        await until(lambda: channel.shown)
         assert "open questions: 1" in channel.shown[0]
         assert bench.ended() == []
         bench.messenger.gate.set()
@@ -149,8 +146,7 @@ async def test_undo_stops_the_running_turn_and_takes_back_what_it_did(open_sessi
         await bench.send("Write a and b")
         await bench.asking()
         channel.asking.clear()
-        while not (home.workspace / "a").exists():
-            await asyncio.sleep(0)
+        await until((home.workspace / "a").exists)
         bench.messenger.gate.clear()
         await bench.asking()
         await bench.send("/undo")

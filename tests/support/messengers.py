@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from itertools import count
+from typing import Any
 
 from myclaw_core.approval.cards import Cards
 from myclaw_core.approval.types import ApprovalCard, Reply
@@ -13,9 +14,15 @@ from myclaw_core.runtime.messenger import Incoming, Reception
 from myclaw_core.testing import FakeClock, RecordingChannel
 from myclaw_core.types.text import Text
 
-__all__ = ["FakeChannel", "FakeMessenger"]
+__all__ = ["FakeChannel", "FakeMessenger", "until"]
 
 Answer = Callable[[ApprovalCard], bool | Reply | None]
+
+
+async def until(happened: Callable[[], Any]) -> None:
+    """Let everything else go on until something has happened."""
+    while not happened():  # noqa: ASYNC110 - what is waited for sets no event
+        await asyncio.sleep(0)
 
 
 class FakeChannel(RecordingChannel):
