@@ -63,6 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_ask(commands)
     _add_serve(commands)
     _add_setup(commands)
+    _add_pair(commands)
     _add_demo(commands)
     _add_undo(commands)
     add_trust(commands)
@@ -159,6 +160,18 @@ def _add_setup(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     demo = commands.add_parser("demo", help=_("show the engine at work: no key, no network, nothing of yours touched"))
     demo.set_defaults(command="demo")
+
+
+def _add_pair(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = _(
+        "Makes a code for a messenger; whoever sends it there first, within 10 minutes, is served from then on. "
+        "'list' shows who is served and who else tried, 'end SENDER' serves somebody no more."
+    )
+    pair = commands.add_parser("pair", help=_("who is served on a messenger: a code, list, end"), description=about)
+    pair.add_argument("what", metavar="MESSENGER", help=_("for example telegram; or list, or end"))
+    pair.add_argument("sender", nargs="?", default="", help=_("whom to take out, as the list shows them"))
+    add_json(pair)
+    pair.set_defaults(command="pair")
 
 
 def _add_undo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

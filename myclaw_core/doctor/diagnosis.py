@@ -32,6 +32,7 @@ CHECK_WORDS = (
     N_("undo"),
     N_("sandbox"),
     N_("model"),
+    N_("pairing"),
     N_("serve"),
 )
 """Everything that `check` can say; it is rendered where it is shown."""

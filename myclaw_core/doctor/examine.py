@@ -12,6 +12,7 @@ from myclaw_core.doctor.checks import (
     folders,
     keys,
     model,
+    pairing,
     plugins,
     python,
     records,
@@ -47,6 +48,7 @@ CHECKS: Sequence[tuple[str, Check]] = (
     ("undo", undo.check),
     ("sandbox", sandbox.check),
     ("model", model.check),
+    ("pairing", pairing.check),
     ("serve", serve.check),
 )
 
