@@ -150,6 +150,26 @@ def test_ctrl_c_of_the_person_during_an_asynchronous_hook_cancels_the_run() -> N
     assert made.faults == []
 
 
+async def test_ctrl_c_that_the_event_loop_handles_cuts_off_a_hook_that_blocks_it() -> None:
+    """The key is seen only once the hook has returned; it does not get the whole of its time."""
+    pressed = asyncio.Event()
+
+    def blocks() -> None:
+        signal.raise_signal(signal.SIGINT)
+        while True:
+            pass
+
+    made = bench(limit_s=600.0, a={"myclaw_check": blocks})
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, pressed.set)
+
+    (finding,) = await made.dispatcher.check(ACTION, TRACE)
+
+    await pressed.wait()
+    asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
+    assert finding.verdict == "deny"
+    assert "was stopped by Ctrl-C" in str(finding.text)
+
+
 async def test_an_injected_clock_ends_an_asynchronous_hook() -> None:
     class Impatient(FakeClock):
         def timeout(self, seconds: float) -> Any:

@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 _AGAIN_S = 0.05
 """The timer fires again after this, for code that catches even the first time-out."""
+_PRESSED_S = 0.5
+"""What is left to a plain call once Ctrl-C was pressed."""
 _LINE_CHARS = 400
 
 
@@ -51,7 +53,8 @@ class _OverrunError(BaseException):
 def contained(call: Callable[[], T], limit_s: float | None) -> T:
     """Return what `call` returns.
 
-    In the main thread it is cut off after `limit_s` seconds, never where that is `None`; other threads have no timer.
+    In the main thread it is cut off after `limit_s` seconds, and soon after Ctrl-C; never where that is `None`. Other
+    threads have no timer.
 
     Raises:
         PluginError: It raised anything at all, or took too long.
@@ -156,6 +159,8 @@ def _bounded(call: Callable[[], T], limit_s: float | None) -> T:
             signal.setitimer(signal.ITIMER_REAL, limit_s, _AGAIN_S)
             return call()
         except _OverrunError:
+            if pressed:
+                raise PluginError(N_("was stopped by Ctrl-C")) from None
             raise PluginError(N_("did not return within {limit_s:g} s", limit_s=limit_s)) from None
         except KeyboardInterrupt:
             if pressed:
@@ -192,6 +197,8 @@ def _signals() -> Iterator[list[int]]:
         pressed.append(number)
         if callable(interrupt):
             interrupt(number, frame)
+        # Whoever handles the key in the event loop waits for this call to return.
+        signal.setitimer(signal.ITIMER_REAL, _PRESSED_S, _AGAIN_S)
 
     if callable(interrupt):
         signal.signal(signal.SIGINT, on_interrupt)

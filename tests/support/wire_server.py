@@ -13,6 +13,7 @@ A script is a list of replies, served in order; each is an object with any of th
     cut             true: the connection is cut after the text
     malformed       true: after the text comes something that is not JSON
     hang            true: after the text comes nothing more until the client leaves
+    silent          true: nothing comes at all until the client leaves
 
 After the last reply its failure is repeated; a script that ended well goes on with the plain text `done`.
 Requests the real service would refuse are refused here too, with 400 or 401, and use up no reply.
@@ -36,7 +37,7 @@ __all__ = ["Reply", "ScriptServer", "pieces", "serve_file"]
 
 Reply = Mapping[str, Any]
 
-_FAILURES = ("cut", "malformed", "hang", "stream_error")
+_FAILURES = ("cut", "malformed", "hang", "silent", "stream_error")
 _CHUNK_CHARS = 7
 
 
@@ -46,6 +47,7 @@ class ScriptServer(ABC):
     Attributes:
         path: Where calls go.
         requests: What was asked so far, oldest first.
+        waiting: Set when a client waits for a reply that never begins.
         client_left: Set when a client goes away while its reply hangs.
     """
 
@@ -53,6 +55,7 @@ class ScriptServer(ABC):
 
     def __init__(self, replies: Sequence[Reply] = ()) -> None:
         self.requests: list[dict[str, Any]] = []
+        self.waiting = threading.Event()
         self.client_left = threading.Event()
         self.stopping = threading.Event()
         self._replies = list(replies)
@@ -182,7 +185,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, reply: Reply, body: Mapping[str, Any]) -> None:
         status = reply.get("status", 200)
-        if status != 200:
+        if reply.get("silent"):
+            self.wire.waiting.set()
+            self._wait_for_client_to_leave()
+        elif status != 200:
             self._error(status, reply.get("message", f"scripted error {status}"), reply.get("retry_after"))
         elif body.get("stream"):
             self._stream(reply, body)

@@ -343,6 +343,22 @@ async def test_cancelling_closes_the_stream(serve: Serve, connect: Connect, ask:
     assert await asyncio.to_thread(server.client_left.wait, 5)
 
 
+async def test_cancelling_before_an_answer_began_closes_the_connection(
+    serve: Serve, connect: Connect, ask: Ask
+) -> None:
+    """Not even a head has come: the service sees that nobody waits any more."""
+    server = serve({"silent": True})
+    task = asyncio.create_task(connect(server.base_url).complete(ask(), ignore))
+    assert await asyncio.to_thread(server.waiting.wait, 20)
+
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(server.client_left.wait, 20)
+    assert len(server.requests) == 1
+
+
 # -- life of the provider --------------------------------------------------------------------------------------------
 
 

@@ -32,11 +32,13 @@ class Site:
     Attributes:
         answers: What each path is answered with: bytes, or a coroutine function that writes them.
         heads: The requests it got, as they came.
+        reader: What the last client still sends; it ends when the client leaves.
     """
 
     port: int = 0
     answers: dict[str, bytes | Serve] = field(factory=dict)
     heads: list[str] = field(factory=list)
+    reader: asyncio.StreamReader | None = None
 
     def page(
         self,
@@ -60,6 +62,7 @@ class Site:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request and close."""
         with suppress(ConnectionError, asyncio.IncompleteReadError):
+            self.reader = reader
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             self.heads.append(head)
             answer = self.answers[head.split(" ")[1]]

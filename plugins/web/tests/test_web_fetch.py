@@ -135,6 +135,29 @@ async def test_a_long_page_is_read_piece_by_piece(bench: Any, site: Any) -> None
     assert "no character at offset 3000" in await failure(bench, site.url("/"), offset=3000)
 
 
+@pytest.mark.parametrize("begun", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Type: text/plain\r\n\r\nbeg"])
+async def test_a_fetch_that_is_cancelled_closes_its_connection(bench: Any, site: Any, begun: bytes) -> None:
+    """Before an answer began and in the middle of it: the server sees that nobody waits any more."""
+    asked, left = asyncio.Event(), asyncio.Event()
+
+    async def never(writer: asyncio.StreamWriter) -> None:
+        writer.write(begun)
+        asked.set()
+        await site.reader.read()
+        left.set()
+
+    site.answers["/"] = never
+    fetch = asyncio.create_task(bench.fetch(site.url("/")))
+    await asked.wait()
+
+    fetch.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await fetch
+    async with asyncio.timeout(20):
+        await left.wait()
+
+
 @pytest.mark.parametrize(
     ("status", "line"),
     [
