@@ -55,6 +55,7 @@ class Question:
         diff: What the change looks like, or empty.
         record: How the actor has done so far.
         grantable: Whether a grant could answer such questions (`policy.grants.can_be_granted`).
+        alone: Whether only exactly this could be granted (`policy.reach.lies_elsewhere`).
         tutor: Whether it must be checked in any case.
         completes: Subjects that would be done by themselves from the next time on, if this is granted.
         sealed: The call itself, where the question may be left for later if nobody is there.
@@ -66,6 +67,7 @@ class Question:
     diff: str = ""
     record: tuple[Text | str, ...] = ()
     grantable: bool = False
+    alone: bool = False
     tutor: bool = False
     completes: tuple[TrustSubject, ...] = ()
     sealed: Sealed | None = None
@@ -274,7 +276,7 @@ class Gateway:
             expires_at=min(expires_at, left.expires_at) if left else expires_at,
             not_before=now + timedelta(seconds=self._press.pause_s),
             tutor=tutor,
-            batchable=grantable and is_similar(question.draft.action.effects),
+            batchable=grantable and not question.alone and is_similar(question.draft.action.effects),
             standing=grantable,
             completes=question.completes,
             origin=left.origin if left else None,

@@ -14,6 +14,7 @@ from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_
 from myclaw_core.policy.grants import can_be_granted
+from myclaw_core.policy.reach import lies_elsewhere
 from myclaw_core.policy.types import PolicyDecision, Situation
 from myclaw_core.redact import redact_value
 from myclaw_core.runtime.channel import Channel, Status
@@ -167,6 +168,7 @@ class StepRunner:
             diff=item.planned.diff if item.planned else "",
             record=(*told, *await self._cost_of_level(item.planned)),
             grantable=can_be_granted(decision),
+            alone=any(lies_elsewhere(effect, self._turn.roots) for effect in decision.effects),
             tutor=decision.tutor,
             completes=tuple(each.subject for each in ahead),
             sealed=self._sealed(item.call),

@@ -305,3 +305,20 @@ async def test_a_consent_that_is_stopped_leaves_no_open_question(open_agent, mak
         assert await agent.services.gateway.pending() == []
         assert await agent.log.scan("turn") == []
         assert len(await agent.services.gateway.forbidden("test:me")) == 1
+
+
+async def test_a_press_does_not_cover_a_file_that_has_another_name_elsewhere(
+    open_agent, make_desk, home, clock: FakeClock
+) -> None:
+    """Its card is open beside the one that was pressed, and is answered alone."""
+    read = calls(("fs_read", {"path": "one.md"}), ("fs_read", {"path": "two.md"}), ("fs_read", {"path": "three.md"}))
+    channel = RecordingChannel(clock, answering("10_min"))
+    async with open_agent([read, says("Read.")]) as agent:
+        for name in ("one.md", "two.md"):
+            (home.workspace / name).write_text("text")
+            (home.root / f"other-{name}").hardlink_to(home.workspace / name)
+        (home.workspace / "three.md").write_text("text")
+        await make_desk(agent, channel).handle("Read")
+
+    assert [(card.request.batchable, card.request.standing) for card in channel.cards] == [(False, True)] * 2
+    assert [str(refusal) for refusal in channel.refusals] == ["this one is answered alone"] * 2
