@@ -75,7 +75,7 @@ class Inbox:
         Raises:
             StoreError: It could not be kept.
         """
-        mark = hashlib.sha256(incoming.key.encode(errors="replace")).hexdigest()[:32]
+        mark = hashlib.sha256(incoming.key.encode(errors="replace")).hexdigest()[:16]
         async with self._log.transaction() as tx:
             seen = await _seen(tx, incoming.channel)
             if mark in seen.keys:
