@@ -52,6 +52,7 @@ async def _talk(args: argparse.Namespace, text: str | None, roots: tuple[str, ..
     from myclaw_core.agent import Agent
     from myclaw_core.cli.holds import see_off
     from myclaw_core.paths import Home
+    from myclaw_core.runtime.channel import Status
 
     async with Agent.open(Home.find()) as agent:
         agent.require_model()
@@ -64,6 +65,8 @@ async def _talk(args: argparse.Namespace, text: str | None, roots: tuple[str, ..
             channel.notice(notice)
         log.unhold(map(str, agent.notices), show=lambda line: channel.notice(as_text(line)))
         desk = _desk(agent, channel, roots, args)
+        if text is not None and not text.startswith("/"):
+            channel.status(Status(phase="thinking"))  # the first sign, before anything is read or checked
         code = await channel.serve(desk) if text is None else await _ask(text, desk)
         return await see_off(agent.services.outbox, agent.clock, code)
 

@@ -40,19 +40,21 @@ def test_ctrl_c_during_the_spinner_restores_the_terminal(console, model) -> None
 
 @pytest.mark.parametrize("stopped_by", ["/stop\r", "\x03"])
 def test_a_chat_goes_on_after_a_turn_that_was_stopped(console, model, stopped_by: str) -> None:
-    """By a word or by the key; what was typed meanwhile is answered next, and the terminal is left as it was."""
+    """By a word or by the key; what was typed meanwhile is dropped, and the terminal is left as it was."""
     server = model([{"silent": True}, {"text": "Hello."}])
     child = in_a_shell(console)
     child.expect_exact("type a message")
     child.send("Hi\r")
     assert server.waiting.wait(60)
     child.send("again\r")
-    child.expect_exact("queued: again; /stop stops what runs")
+    child.expect_exact("queued: again; /stop stops what runs and drops what waits")
     child.send("/status\r")
     child.expect_exact("spent today")
     child.send(stopped_by)
+    child.expect_exact("1 message that waited was dropped")
     child.expect_exact("the turn was stopped")
     assert server.client_left.wait(60)
+    child.send("once more\r")
     child.expect_exact("Hello.")
     child.sendeof()
     assert_left_as_it_was(child, 0)

@@ -250,7 +250,7 @@ def test_a_line_typed_before_a_card_was_seen_is_a_message_and_no_answer(spawn: S
     child.send("late\r")
     child.expect_exact("<<busy>>")
     child.send("yes\r")
-    child.expect_exact("queued: yes; /stop stops what runs")
+    child.expect_exact("queued: yes; /stop stops what runs and drops what waits")
     child.kill(signal.SIGUSR1)
     child.expect_exact("details >")
     child.send("n\r")
@@ -297,9 +297,9 @@ def test_a_message_typed_during_a_turn_is_the_next_one(spawn: Spawn, term: str) 
     child.send("slow\r")
     child.expect_exact("<<busy>>")
     child.send("next one\r")
-    child.expect_exact("queued: next one; /stop stops what runs")
+    child.expect_exact("queued: next one; /stop stops what runs and drops what waits")
     child.send("\r  \rthe third\r")
-    child.expect_exact("queued: the third; /stop stops what runs")
+    child.expect_exact("queued: the third; /stop stops what runs and drops what waits")
     child.kill(signal.SIGUSR1)
     child.expect_exact("got 4 characters")
     child.expect_exact("> next one")
@@ -310,8 +310,8 @@ def test_a_message_typed_during_a_turn_is_the_next_one(spawn: Spawn, term: str) 
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
-def test_stop_stops_what_runs_and_what_is_queued_follows(spawn: Spawn, term: str) -> None:
-    """As Ctrl-C does."""
+def test_stop_stops_what_runs_and_drops_what_waits(spawn: Spawn, term: str) -> None:
+    """It is told, and the history has it."""
     child = spawn("serve", TERM=term)
     at_prompt(child)
     child.send("work\r")
@@ -319,10 +319,33 @@ def test_stop_stops_what_runs_and_what_is_queued_follows(spawn: Spawn, term: str
     child.send("next one\r")
     child.expect_exact("queued: next one")
     child.send("/stop\r")
+    child.expect_exact("1 message that waited was dropped")
     child.expect_exact("<<cancelled>>")
     child.expect_exact("stopped")
-    child.expect_exact("got 8 characters")
     leave(child)
+    assert "got 8" not in seen(child)
+
+
+def test_ctrl_c_drops_what_waits_too_but_not_the_wish_to_leave(spawn: Spawn) -> None:
+    """The up key brings a message back."""
+    child = spawn("serve")
+    at_prompt(child)
+    child.send("work\r")
+    child.expect_exact("half an ans")
+    child.send("next one\r")
+    child.expect_exact("queued: next one")
+    child.sendcontrol("c")
+    child.expect_exact("1 message that waited was dropped")
+    child.expect_exact("stopped")
+    at_prompt(child)
+    child.send("\x1b[A\r")
+    child.expect_exact("got 8 characters")
+    child.send("work\r")
+    child.expect_exact("half an ans")
+    child.sendcontrol("d")
+    child.expect_exact("queued: /quit")
+    child.sendcontrol("c")
+    child.expect(pexpect.EOF)
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from attrs import define, field
 
 from myclaw_core.errors import MyclawError
-from myclaw_core.messages import _, render
+from myclaw_core.messages import _, n_, render
 from myclaw_core.runtime.channel import Desk
 from myclaw_core.shown.inert import cut, inert
 from myclaw_terminal.lines import Line, Style
@@ -41,6 +41,7 @@ class Ahead:
         text = typed.strip()
         name = text.partition(" ")[0]
         if name == "/stop":
+            self.drop()
             self.stop()
         elif name == "/undo":  # it takes back what is done so far: that must be over
             self.waiting.appendleft(text)
@@ -50,7 +51,17 @@ class Ahead:
             self._commands.append(asyncio.ensure_future(self._run(text, before)))
         elif text:
             self.waiting.append(text)
-            self._say(_("queued: {text}; /stop stops what runs", text=cut(inert(text), _SHOWN_CHARS)), "dim")
+            shown = cut(inert(text), _SHOWN_CHARS)
+            self._say(_("queued: {text}; /stop stops what runs and drops what waits", text=shown), "dim")
+
+    def drop(self) -> None:
+        """Give up the messages that wait; the history has them still."""
+        messages = [text for text in self.waiting if text != QUIT]
+        if messages:
+            told = n_("{n} message that waited was dropped", "{n} messages that waited were dropped", len(messages))
+            self._say(told, "warn")
+        for text in messages:
+            self.waiting.remove(text)
 
     def draft(self, text: str) -> None:
         """Show what is typed and not sent yet."""

@@ -47,6 +47,7 @@ class Chat:
     turn_closed: bool = False
     _waiting: deque[str] = field(factory=deque)
     _running: asyncio.Future[Any] | None = None
+    _ahead: Ahead | None = None
 
     async def run(self, desk: Desk) -> int:
         """Hand messages to `desk` until there are no more; return the exit code."""
@@ -107,11 +108,12 @@ class Chat:
 
     async def _read_meanwhile(self, desk: Desk, text: str) -> ExecutionTrace | None:
         """Run one message or command; what is typed meanwhile is queued or run beside it."""
-        ahead = Ahead(desk=desk, screen=self.screen, stop=self._interrupt, waiting=self._waiting)
+        self._ahead = ahead = Ahead(desk=desk, screen=self.screen, stop=self._stop, waiting=self._waiting)
         with self.prompt.typing(ahead):
             try:
                 return await self._interruptible(desk.handle(text))
             finally:
+                self._ahead = None
                 await self._interruptible(ahead.settled())
 
     async def _interruptible(self, work: Coroutine[Any, Any, _T]) -> _T:
@@ -128,6 +130,12 @@ class Chat:
             self._running = None
 
     def _interrupt(self) -> None:
+        """Do what Ctrl-C means, which is what `/stop` does."""
+        if self._ahead is not None:
+            self._ahead.drop()
+        self._stop()
+
+    def _stop(self) -> None:
         if self._running is not None:
             self._running.cancel()
 
