@@ -10,6 +10,7 @@ from pathlib import Path
 
 from attrs import evolve, field, frozen
 
+from myclaw_core.approval.vouched import missing_never
 from myclaw_core.assembly import Assembly
 from myclaw_core.clock import Clock, SystemClock
 from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
@@ -114,7 +115,7 @@ class Agent:
             book = assembly.book()
             stack.push_async_callback(book.close)
             await book.open()
-            record_check = RecordCheck(log)
+            record_check = RecordCheck(log, further=(missing_never,))
             agent = Agent(
                 home=home,
                 clock=clock,

@@ -11,7 +11,8 @@ from pathlib import Path
 from attrs import frozen
 
 from myclaw_core.approval.gateway import Gateway
-from myclaw_core.approval.grants import GRANT_KIND, GrantBook
+from myclaw_core.approval.grants import GrantBook
+from myclaw_core.approval.vouched import vouched_grants
 from myclaw_core.budget.ledger import Ledger
 from myclaw_core.clock import Clock
 from myclaw_core.compose import trust_book
@@ -157,7 +158,7 @@ class Assembly:
     async def _grants(self) -> GrantBook:
         """Return what is granted beforehand; the newest event says how late it was already."""
         grants = GrantBook(self.clock)
-        grants.load(await self.log.scan(GRANT_KIND))
+        grants.load(await vouched_grants(self.log))
         newest = await self.log.last()
         if newest is not None:
             grants.time.saw(datetime.fromisoformat(newest.at))

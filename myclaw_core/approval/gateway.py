@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from myclaw_core.approval import records
 from myclaw_core.approval.cards import Asked, Cards
 from myclaw_core.approval.deferred import Deferrals
-from myclaw_core.approval.grants import GRANT_KIND, GrantBook, is_similar
+from myclaw_core.approval.grants import GrantBook, is_similar
 from myclaw_core.approval.press import Press
 from myclaw_core.approval.tutor import who_is_checked
 from myclaw_core.approval.types import (
@@ -26,6 +26,7 @@ from myclaw_core.approval.types import (
     Reply,
     Sealed,
 )
+from myclaw_core.approval.vouched import vouched_grants
 from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
@@ -198,7 +199,7 @@ class Gateway:
 
     async def refresh(self) -> None:
         """Take over what other processes granted, ended or denied for good."""
-        self._grants.load(await self._log.scan(GRANT_KIND))
+        self._grants.load(await vouched_grants(self._log))
         with suppress(StoreError):  # a record that cannot be read was told of at the start; the others count
             self._never.load(await self._log.scan(NEVER_KIND))
 

@@ -29,7 +29,7 @@ from myclaw_core.types.canonical import digest_of
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 
-__all__ = ["GRANT_KIND", "GrantBook", "GrantEndedError", "covers", "is_similar", "new_grant", "told"]
+__all__ = ["GRANT_KIND", "GrantBook", "GrantEndedError", "covers", "is_similar", "new_grant", "read_grant", "told"]
 
 GRANT_KIND = "grant"
 """Kind of the records that keep the grants."""
@@ -62,7 +62,7 @@ class GrantBook:
 
     def load(self, records: Iterable[tuple[str, bytes]]) -> None:
         """Take over the stored records in place of what is in memory; one that cannot be read grants nothing."""
-        grants = filter(None, (_read(key, value) for key, value in records))
+        grants = filter(None, (read_grant(key, value) for key, value in records))
         self._grants = {grant.id: grant for grant in grants}
 
     def on_event(self, event: Event) -> None:
@@ -90,7 +90,7 @@ class GrantBook:
         """Store a grant under the next free number, with its event; those that are over go."""
         await self.prune(tx)
         taken = [known.number for known in await self._stored(tx)]
-        grant = evolve(grant, number=max(taken, default=0) + 1)
+        grant = evolve(grant, number=max(taken, default=0) + 1, trace_id=trace_id)
         await tx.put(GRANT_KIND, str(grant.id), codec.dumps(grant, redact=True))
         await tx.append(GrantGiven(trace_id=trace_id, grant=grant))
         if grant.left == 0:
@@ -104,7 +104,7 @@ class GrantBook:
         """
         for grant_id in grant_ids:
             raw = await tx.get(GRANT_KIND, str(grant_id))
-            grant = None if raw is None else _read(str(grant_id), raw)
+            grant = None if raw is None else read_grant(str(grant_id), raw)
             if grant is None or not self._lives(grant):
                 self._grants.pop(grant_id, None)
                 raise GrantEndedError(N_("the grant that covered it has ended; it was not done, ask again"))
@@ -142,11 +142,11 @@ class GrantBook:
         return not over and grant.left != 0
 
     async def _stored(self, tx: LogTransaction) -> list[Grant]:
-        return list(filter(None, (_read(key, raw) for key, raw in await tx.scan(GRANT_KIND))))
+        return list(filter(None, (read_grant(key, raw) for key, raw in await tx.scan(GRANT_KIND))))
 
     async def _end(self, tx: LogTransaction, grant: Grant, ending: GrantEnding) -> None:
         await tx.delete(GRANT_KIND, str(grant.id))
-        await tx.append(GrantEnded(grant_id=grant.id, number=grant.number, ending=ending))
+        await tx.append(GrantEnded(trace_id=grant.trace_id, grant_id=grant.id, number=grant.number, ending=ending))
 
 
 def new_grant(grant_id: UUID, request: ApprovalRequest, reach: Reach, cwd: str, time: SteadyTime) -> Grant | None:
@@ -219,7 +219,8 @@ def _once_used(grant: Grant) -> Grant:
     return evolve(grant, used=grant.used + 1, left=None if grant.left is None else grant.left - 1)
 
 
-def _read(key: str, value: bytes) -> Grant | None:
+def read_grant(key: str, value: bytes) -> Grant | None:
+    """Return a stored grant; one that cannot be read grants nothing and is `None`."""
     try:
         return codec.loads(Grant, value, N_("grant {key}", key=key))
     except CodecError as error:

@@ -205,6 +205,7 @@ class Grant:
         left: Actions it still covers; `None` where they are not counted down.
         used: Actions that ran by it.
         request_id: The request whose answer it is.
+        trace_id: The trace in which it was given, where the event log tells of it.
     """
 
     id: UUID
@@ -221,4 +222,5 @@ class Grant:
     boot: str = ""
     left: int | None = None
     used: int = 0
+    trace_id: UUID | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)

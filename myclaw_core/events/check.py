@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog
@@ -21,12 +22,17 @@ _log = logging.getLogger("myclaw.events")
 class RecordCheck:
     """Checks one event log, the tail at once and the rest meanwhile, and remembers what else was found damaged.
 
+    Args:
+        log: The event log.
+        further: What else is checked with the rest; each returns what is wrong, or `None`.
+
     Attributes:
         behind: Why trust does not know the newest events, or `None`.
     """
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, further: Sequence[Callable[[EventLog], Awaitable[Text | None]]] = ()) -> None:
         self._event_log = log
+        self._further = further
         self._task: asyncio.Task[None] | None = None
         self._unchecked: Text | None = N_("the record is still being checked")
         self._damage: Text | None = None
@@ -65,13 +71,16 @@ class RecordCheck:
     async def _check_all(self) -> None:
         try:
             report = await self._event_log.verify()
+            problems = [await check(self._event_log) for check in self._further]
         except StoreError as error:
             self._found(error.text)
             return
-        if report.ok:
-            self._unchecked = None
-        else:
+        if not report.ok:
             self._found(report.problem)
+        for problem in filter(None, problems):
+            self.damaged(problem)
+        if self._damage is None:
+            self._unchecked = None
 
     def _found(self, problem: Text | None) -> None:
         self.damaged(N_("the event log is not whole: {problem}", problem=problem or N_("unknown")))

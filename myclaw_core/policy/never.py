@@ -24,7 +24,7 @@ from myclaw_core.types.text import Text
 if TYPE_CHECKING:
     from myclaw_core.events.log import LogTransaction
 
-__all__ = ["NEVER_KIND", "NeverList", "NeverRecord", "NeverRefusedError"]
+__all__ = ["NEVER_KIND", "NeverList", "NeverRecord", "NeverRefusedError", "key_of"]
 
 NEVER_KIND = "never"
 """Kind of the records that keep the lists."""
@@ -75,7 +75,7 @@ class NeverList:
     def add(self, sender: str, actor: str, effect_class: str, at: datetime) -> tuple[str, bytes]:
         """Add an entry in memory and return the record (key, value) to store; see `NeverRecord`."""
         record = NeverRecord(sender=sender, actor=actor, effect_class=effect_class, at=at)
-        key = _key(sender, actor, effect_class)
+        key = key_of(sender, actor, effect_class)
         self._entries[key] = record
         return key, codec.dumps(record)
 
@@ -86,7 +86,7 @@ class NeverList:
         if event.change == "added":
             self.add(event.sender, event.actor, event.effect_class, event.at)
         else:
-            self._entries.pop(_key(event.sender, event.actor, event.effect_class), None)
+            self._entries.pop(key_of(event.sender, event.actor, event.effect_class), None)
 
     def entries(self, sender: str) -> list[NeverRecord]:
         """Return what `sender` put on the list, oldest first."""
@@ -98,7 +98,7 @@ class NeverList:
         if not self._entries:
             return None
         for known in _covering(effect_class):
-            if _key(sender, actor, known) in self._entries:
+            if key_of(sender, actor, known) in self._entries:
                 return _said(actor, known)
         return None
 
@@ -110,17 +110,17 @@ class NeverList:
         """
         for effect_class in dict.fromkeys(effect_classes):
             for known in _covering(effect_class):
-                if await tx.get(NEVER_KIND, _key(sender, actor, known)) is not None:
+                if await tx.get(NEVER_KIND, key_of(sender, actor, known)) is not None:
                     raise NeverRefusedError(_said(actor, known))
 
     async def put(self, tx: LogTransaction, record: NeverRecord, trace_id: UUID | None) -> None:
         """Put an entry on the list, with its event; memory follows once `tx` is committed."""
-        await tx.put(NEVER_KIND, _key(record.sender, record.actor, record.effect_class), codec.dumps(record))
+        await tx.put(NEVER_KIND, key_of(record.sender, record.actor, record.effect_class), codec.dumps(record))
         await tx.append(_changed(record, "added", trace_id))
 
     async def remove(self, tx: LogTransaction, record: NeverRecord, trace_id: UUID | None) -> None:
         """Take an entry off the list, with its event; the person must have agreed."""
-        await tx.delete(NEVER_KIND, _key(record.sender, record.actor, record.effect_class))
+        await tx.delete(NEVER_KIND, key_of(record.sender, record.actor, record.effect_class))
         await tx.append(_changed(record, "removed", trace_id))
 
 
@@ -130,7 +130,8 @@ def _covering(effect_class: str) -> Iterator[str]:
     yield effect_class.partition(":")[0] + ":*"
 
 
-def _key(sender: str, actor: str, effect_class: str) -> str:
+def key_of(sender: str, actor: str, effect_class: str) -> str:
+    """Return the key under which an entry is stored."""
     return json.dumps([sender, actor, effect_class], ensure_ascii=False)
 
 
