@@ -193,6 +193,11 @@ async def test_mail_asks_with_the_whole_letter_and_is_held(open_agent: Any, make
     assert channel.notices[-1].startswith("not sent: mail_send to anna@friends.example: the program was stopped")
 
 
-async def test_without_a_mail_server_there_is_no_mail_tool(open_agent: Any) -> None:
-    async with open_agent([]) as agent:
-        assert "mail_send" not in agent.services.tools
+async def test_without_a_mail_server_nobody_is_asked_and_one_line_says_what_to_set(
+    open_agent: Any, make_desk: Any, channel: Any
+) -> None:
+    letter = {"to": ["anna@friends.example"], "subject": "Saturday", "body": "At 10?"}
+    async with open_agent([calls(("mail_send", letter)), says("Not sent.")]) as agent:
+        trace = await make_desk(agent, channel).handle("Write to anna@friends.example")
+    assert str(trace.steps[0].error.message).startswith("no mail server is set; name yours in [mail] host")
+    assert channel.cards == []

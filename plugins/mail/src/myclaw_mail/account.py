@@ -56,6 +56,8 @@ class Account:
 
     def missing(self) -> Text | None:
         """Return what it lacks to send, with what to do, or `None`."""
+        if not self.host:
+            return N_("no mail server is set; name yours in [mail] host, and [mail] from_address")
         try:
             mail_address(self.from_address)
         except ValueError:

@@ -12,7 +12,7 @@ SCHEMA = ConfigSchema(
             name="host",
             kind="str",
             default="",
-            help=N_("Mail server that takes what is sent; without one there is no tool `mail_send`."),
+            help=N_("Mail server that takes what is sent."),
         ),
         ConfigKey(
             name="port",

@@ -25,10 +25,10 @@ def myclaw_config() -> ConfigSchema:
 
 @hookimpl
 def myclaw_tools(host: Host) -> Sequence[Tool]:
-    """Offer `mail_send` where a mail server is configured."""
+    """Offer `mail_send`."""
     import os
 
     from myclaw_mail.account import Account
     from myclaw_mail.tools import mail_tools
 
-    return mail_tools(Account.of(host.config, host.home, os.environ), host.clock) if host.config["host"] else ()
+    return mail_tools(Account.of(host.config, host.home, os.environ), host.clock)
