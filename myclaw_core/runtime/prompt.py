@@ -14,6 +14,7 @@ from myclaw_core.runtime.validation import strict_schema
 __all__ = ["outside_block", "system_prompt", "tool_specs", "trim_history"]
 
 HISTORY_LIMIT_CHARS = 120_000
+_OVERHEAD_CHARS = 100
 
 # A model reads `</ Outside>` as an end too, whatever stands between the letters that a person cannot see.
 _MARK = re.compile(r"<(?=[\W_]{0,20}outside)", re.IGNORECASE)
@@ -60,13 +61,18 @@ def outside_block(source: str, text: str) -> str:
 
 
 def trim_history(history: list[Message], limit_chars: int = HISTORY_LIMIT_CHARS) -> list[Message]:
-    """Return the newest whole turns of a conversation that fit into `limit_chars`."""
+    """Return the newest whole turns of a conversation that fit into `limit_chars`, arguments of calls included."""
     total = 0
     start = len(history)
     for index in range(len(history) - 1, -1, -1):
-        total += len(history[index].text)
+        total += _weight_chars(history[index])
         if total > limit_chars:
             break
         if history[index].role == "user":
             start = index
     return history[start:]
+
+
+def _weight_chars(message: Message) -> int:
+    """Return what a message takes; one without a word takes something too, so that no number of them is endless."""
+    return _OVERHEAD_CHARS + len(message.text) + sum(len(str(call.args)) for call in message.tool_calls)
