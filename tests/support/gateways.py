@@ -31,6 +31,7 @@ __all__ = ["EXPIRES_S", "FOLDER", "PAUSE_S", "Desk", "ShowingChannel", "asking",
 FOLDER = "/home/me/notes"
 PAUSE_S = 3.0
 EXPIRES_S = 1800.0
+DEFER_DAYS = 3.0
 
 
 class ShowingChannel(RecordingChannel):
@@ -149,6 +150,7 @@ async def opened(path: Path, clock: FakeClock, *, tutor_every: int = 10) -> Asyn
         reading_pause_s=PAUSE_S,
         expires_s=EXPIRES_S,
         tutor_every=tutor_every,
+        defer_days=DEFER_DAYS,
     )
     try:
         yield Desk(clock, log, gateway, grants, never)
