@@ -177,8 +177,8 @@ def myclaw_channels(host: Host) -> Sequence[Channel]:  # type: ignore[empty-body
 def myclaw_messengers(host: Host) -> Sequence[Messenger]:  # type: ignore[empty-body]
     """Offer services that bring messages of people who are elsewhere.
 
-    Called once at start; must not import an SDK or touch the network: `myclaw serve` runs what is offered. Mode:
-    collect, sync. An error leaves the messengers out.
+    Called once at start; must not import an SDK or touch the network: `myclaw serve` runs what is offered.
+    Mode: collect, sync. An error leaves the messengers out.
 
     Args:
         host: The plugin's own services.

@@ -272,7 +272,8 @@ def test_hook_myclaw_config_describes_groups_and_address() -> None:
     assert {key.name: key.default for key in schema.keys} == {"groups": (), "poll_timeout_s": 30, "api_url": ""}
 
 
-def test_hook_myclaw_messengers_offers_telegram(tmp_path: Path) -> None:
+def test_hook_myclaw_messengers(tmp_path: Path) -> None:
+    """It offers Telegram."""
     config = {"groups": (), "poll_timeout_s": 30, "api_url": ""}
     ignore: Callable[[str], None] = lambda line: None  # noqa: E731
     host = Host(plugin="telegram", config=config, home=Home.at(tmp_path), clock=FakeClock(), emit=ignore)
