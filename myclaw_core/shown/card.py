@@ -67,6 +67,15 @@ def summary(card: ApprovalCard) -> str:
     return inert(render(card.request.draft.summary))
 
 
+def _undo_of(action: PlannedAction) -> tuple[Text, Tone]:
+    """Return whether what an action does can be taken back."""
+    if not _changes(action):
+        return N_("only reads, nothing to undo"), ""
+    if action.kind == "outbound_message" and action.reversibility != "irreversible":
+        return N_("until it is sent: it is held first"), "warn"
+    return _UNDO[action.reversibility]
+
+
 def facts(card: ApprovalCard, *, whole: bool, details: str) -> list[Said]:
     """Return what is known about the action before it is done; whatever is cut says so.
 
@@ -76,7 +85,7 @@ def facts(card: ApprovalCard, *, whole: bool, details: str) -> list[Said]:
     """
     draft = card.request.draft
     action = draft.action
-    undo, tone = _UNDO[action.reversibility] if _changes(action) else (N_("only reads, nothing to undo"), "")
+    undo, tone = _undo_of(action)
     cost = f"{action.est_cost_eur:.4f} EUR" if action.est_cost_eur else _("nothing")
     shown = [
         Said(_label("tool"), inert(_tool(action, draft.risk))),

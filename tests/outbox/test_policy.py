@@ -15,6 +15,7 @@ from myclaw_core.policy.effects import TargetRefusedError, resolve_effects
 from myclaw_core.policy.taint import is_named, typed_part
 from myclaw_core.runtime.tool import EffectSpec, Outboxed, Tool
 from myclaw_core.runtime.types import ToolResult
+from myclaw_core.shown.card import facts
 from myclaw_core.testing import calls, says
 from myclaw_core.types.effect import Effect
 
@@ -189,6 +190,7 @@ async def test_mail_asks_with_the_whole_letter_and_is_held(open_agent: Any, make
         (card,) = channel.cards
         assert str(card.request.draft.summary) == "mail_send: send a message to mail:anna@friends.example"
         assert card.request.draft.action.args_preview == letter
+        assert "until it is sent: it is held first" in [said.text for said in facts(card, whole=False, details="d")]
         assert trace.steps[0].state == "done"
     assert channel.notices[-1].startswith("not sent: mail_send to anna@friends.example: the program was stopped")
 

@@ -13,6 +13,7 @@ from myclaw_core.doctor.prove.bench import Bench
 from myclaw_core.doctor.prove.case import CALM_DAY, Case, Figures
 from myclaw_core.runtime.tool import ShellArgs, Tool
 from myclaw_core.types.effect import AUTONOMY_LEVELS, EffectKind
+from myclaw_core.types.strings import strings_in
 
 __all__ = ["Draw", "chance"]
 
@@ -59,6 +60,14 @@ _URLS = (
 )
 _COMMANDS = ("ls", "rm a.md", "git push", "make all", "python3 -c 'x'", "cat a | sort", "sudo rm a", "echo $(date)", "")
 _WORDS = ("telegram:42", "mail:me@example.org", "sorter", "diet", "policy.roots", "x" * 600, "", "a\nb")
+_ADDRESSES = (
+    "me@example.org",
+    "Anna@EXAMPLE.org",
+    "anna@münchen.example",
+    "anna@exаmple.org",
+    "Me <me@example.org>",
+    "me",
+)
 _AMOUNTS = (0, 0.01, 0.5, 3, 4.99, 1e9, -1, "much")
 _TEXTS = ("x", "milk and bread", "a\nb", "", "ü", "{}", "../..")
 _NUMBERS = (0, 1, 2, 7, -1, 10**9)
@@ -126,7 +135,7 @@ class Draw:
         args = {}
         for name in {**properties, **aims}:
             if name in required or name in aims or chance(random, 0.4):
-                args[name] = aims[name](random) if name in aims else _fitting(random, properties[name])
+                args[name] = _aimed(random, properties.get(name), aims.get(name))
         return args
 
     def path(self, random: Random) -> str:
@@ -135,6 +144,8 @@ class Draw:
 
     def _aims(self, tool: Tool) -> dict[str, Callable[[Random], Any]]:
         aims = {spec.arg: self._aim(spec.kind) for spec in tool.effects or ()}
+        if tool.outbox is not None and tool.outbox.address == "mail":
+            return {name: lambda random: random.choice(_ADDRESSES) for name in aims}
         return aims if tool.shell is None else aims | self._shell(tool.shell)
 
     def _aim(self, kind: EffectKind) -> Callable[[Random], Any]:
@@ -151,6 +162,15 @@ class Draw:
             names.mode: lambda random: random.choice(("read", "write", "write", "net")),
             names.root: lambda random: random.choice(roots),
         }
+
+
+def _aimed(random: Random, schema: Any, aim: Callable[[Random], Any] | None) -> Any:
+    """Return a value after a schema; one that names targets comes from `aim`, several where it takes several."""
+    if aim is None:
+        return _fitting(random, schema)
+    if isinstance(schema, Mapping) and schema.get("type") == "array":
+        return [aim(random) for _ in range(random.choice((1, 1, 2)))]
+    return aim(random)
 
 
 def _fitting(random: Random, schema: Any) -> Any:
@@ -172,7 +192,7 @@ def _fitting(random: Random, schema: Any) -> Any:
 
 def _typed(random: Random, args: Mapping[str, Any]) -> str:
     """Return what the person typed: nothing, something else, or the target itself."""
-    targets = [value for value in args.values() if isinstance(value, str) and value]
+    targets = [text for text in strings_in(list(args.values())) if text]
     if chance(random, 0.5) or not targets:
         return ""
     return f"please do it with '{random.choice(targets)}' now"
