@@ -130,8 +130,8 @@ class ConversationQueue:
         tasks = {task for task in (self._turn, self._worker, *self._commands) if task is not None}
         if tasks:
             await asyncio.wait(tasks)
-        if running is not None and running[0].cancelled() and not await self._inbox.holds(running[1]):
-            self.tell(N_("stopped, as the program ends here; `/undo` takes back what was done, send it again for more"))
+        if running is not None and running[0].cancelled() and await self._has_begun(running[1]):
+            self.tell(N_("stopped, as the program ends here; /undo takes back what was done, send it again for more"))
 
     def tell(self, text: Text) -> None:
         """Tell the sender one line, whatever their channel makes of it."""
@@ -143,6 +143,13 @@ class ConversationQueue:
     def _running(self) -> tuple[asyncio.Task[None], str] | None:
         """Return the running turn with the key of its message."""
         return (self._turn, self._current.key) if self._turn is not None and self._current is not None else None
+
+    async def _has_begun(self, key: str) -> bool:
+        """Return whether the turn of a message has begun, as far as can be known."""
+        try:
+            return not await self._inbox.holds(key)
+        except MyclawError:
+            return False
 
     def _take_command(self, received: Received) -> None:
         name = received.text.strip().partition(" ")[0]
