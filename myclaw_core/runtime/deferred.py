@@ -23,7 +23,7 @@ from myclaw_core.types.effect import lower_level
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
 
-__all__ = ["PENDING", "LeftRunner", "asked_at", "offer", "put_left"]
+__all__ = ["PENDING", "LeftRunner", "asked_at", "can_be_put", "offer", "put_left"]
 
 PENDING = "/pending"
 """The command that puts what was left; the turns it begins carry it as their message."""
@@ -98,6 +98,12 @@ class LeftRunner:
             self._channel.status(Status(phase="done" if outcome == "success" else "failed"))
 
 
+async def can_be_put(services: Services) -> list[Deferred]:
+    """Return what was left by runs that are over: an answer is evidence in a run once that is closed."""
+    running = {key for key, _raw in await services.log.scan(TURN_KIND)}
+    return [left for left in await services.gateway.left() if str(left.origin.trace_id) not in running]
+
+
 async def put_left(
     services: Services,
     channel: Channel,
@@ -118,9 +124,9 @@ async def put_left(
         StoreError: The log cannot be read or written.
     """
     runners = []
-    for left in await services.gateway.left() if channel.attended else ():
+    for left in await can_be_put(services) if channel.attended else ():
         turn = await new_turn(PENDING)
-        if not services.gateway.shows(left, turn.sender) and not await _still_runs(services, left):
+        if not services.gateway.shows(left, turn.sender):
             runners.append(LeftRunner(services, _answering(services, turn, left), channel, left))
     ended = await asyncio.gather(*map(run, runners), return_exceptions=True)
     for problem in filter(None, ended):
@@ -156,11 +162,6 @@ async def offer(agent: Agent, channel: Channel, sender: str) -> list[ExecutionTr
         )
 
     return await put_left(services, channel, new_turn, agent.run)
-
-
-async def _still_runs(services: Services, left: Deferred) -> bool:
-    """Return whether the run that left a question goes on: an answer is evidence in it once it is closed."""
-    return await services.log.get(TURN_KIND, str(left.origin.trace_id)) is not None
 
 
 def _answering(services: Services, turn: Turn, left: Deferred) -> Turn:

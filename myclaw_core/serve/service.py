@@ -14,7 +14,9 @@ from myclaw_core.agent import Agent
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import PluginError, contained, one_line
+from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.messenger import Health, Messenger, Reception
+from myclaw_core.runtime.offers import keep_offering
 from myclaw_core.serve.health import Board
 from myclaw_core.serve.jobs import Job, run_jobs
 from myclaw_core.serve.lock import Owner
@@ -44,6 +46,10 @@ class SessionsLike(Protocol):
 
     async def stop(self) -> None:
         """Stop running turns; what waits stays in the inbox."""
+        ...
+
+    async def news_channels(self) -> Sequence[tuple[str, Channel]]:
+        """Return every sender that is served, with the channel on which they are told news."""
         ...
 
 
@@ -99,6 +105,7 @@ class Service:
                 serve = partial(messenger.serve, sessions.reception(name))
                 self._tasks[name] = asyncio.create_task(supervise(serve, watches[name], agent.clock))
             self._tasks["jobs"] = asyncio.create_task(run_jobs(jobs, agent.log, agent.clock))
+            self._tasks["left"] = asyncio.create_task(keep_offering(agent, sessions.news_channels))
             self._tasks["beat"] = asyncio.create_task(board.beat())
             board.write()
             self._tell(running, missing, jobs)

@@ -16,6 +16,7 @@ from myclaw_core.errors import UsageError
 from myclaw_core.events.types import ApprovalAnswered, DeferralEnded, NeverChanged, QuestionDeferred, StepIntended
 from myclaw_core.runtime.again import words_again
 from myclaw_core.runtime.deferred import offer
+from myclaw_core.runtime.offers import keep_offering
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
 
@@ -398,3 +399,42 @@ async def test_a_card_that_expired_leads_back_to_pending(open_agent, leave, ask)
         await leave(agent)
         channel = await ask(agent, lambda card: None)
         assert await words_again(agent.log, channel.cards[0].request.id, "test:me") == "/pending"
+
+
+async def test_it_is_brought_once_to_everybody_who_is_told_news(
+    open_agent, home, leave, clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer at one place ends the card at the other; what has no answer is not brought again."""
+    minute: asyncio.Queue[None] = asyncio.Queue()
+    looked: asyncio.Queue[None] = asyncio.Queue()
+
+    async def sleep(seconds: float) -> None:
+        looked.put_nowait(None)
+        await minute.get()
+
+    monkeypatch.setattr(clock, "sleep", sleep)
+    async with open_agent([write("a.md"), says("No."), write("b.md"), says("No.")]) as agent:
+        places = {sender: Slow(clock) for sender in ("telegram:7", "telegram:8")}
+
+        async def channels() -> list[tuple[str, Slow]]:
+            return list(places.items())
+
+        bringing = asyncio.ensure_future(keep_offering(agent, channels))
+        await looked.get()
+        for name in ("a.md", "b.md"):
+            await leave(agent, sender="cron:night")
+            minute.put_nowait(None)
+            await looked.get()
+            request, _other = [(await place.came.get()).request for place in places.values()]
+            assert name in request.draft.action.targets[0]
+        clock.advance(seconds=5)
+        assert await agent.services.gateway.submit(Reply(request_id=request.id, granted=False, by="telegram:7")) is None
+        minute.put_nowait(None)
+        await looked.get()
+        assert len(await agent.services.gateway.left()) == 1
+        assert all(place.came.empty() for place in places.values())
+        bringing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await bringing
+        assert await agent.services.gateway.pending() == []
+        assert len(await agent.services.gateway.left()) == 1
