@@ -85,6 +85,7 @@ class BotApi:
         open_presses: Ids of presses that can still be answered; `press_answers` has what others were answered with.
         webhook: URL of a web hook; while it is set, `getUpdates` is a conflict.
         next_update_id: Id of the next update.
+        refused: How many calls had another token.
     """
 
     def __init__(self, token: str = "42:TEST", *, username: str = "house_bot") -> None:
@@ -99,6 +100,7 @@ class BotApi:
         self.press_answers: dict[str, str] = {}
         self.webhook = ""
         self.next_update_id = _FIRST_UPDATE_ID
+        self.refused = 0
         self._pending: list[dict[str, Any]] = []
         self._exactly: deque[list[dict[str, Any]]] = deque()
         self._allowed: Sequence[str] | None = None
@@ -249,6 +251,12 @@ class BotApi:
         made["text"] = message.text
         return {**made, "reply_markup": {"inline_keyboard": message.keyboard}} if message.keyboard else made
 
+    def refuse(self) -> None:
+        """Count a call that had another token."""
+        with self._changed:
+            self.refused += 1
+            self._changed.notify_all()
+
     def answer(self, method: str, params: Params) -> tuple[int, bytes, bool]:
         """Carry out one call and return status, body, and whether the body is cut on its way."""
         fault = self._fault(method)
@@ -362,6 +370,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not token.startswith("bot") or ":" not in token:
             self._write(404, _error(404, "Not Found", {}))
         elif token != f"bot{api.token}":
+            api.refuse()
             self._write(401, _error(401, "Unauthorized", {}))
         else:
             status, body, cut = api.answer(method, params)

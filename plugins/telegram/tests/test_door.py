@@ -13,7 +13,7 @@ from myclaw_core.testing import FakeClock
 
 STRANGER = (
     "this bot serves only people who are paired with it: "
-    "'myclaw pair' on its machine shows a code to send here"
+    "'myclaw pair telegram' on its machine shows a code to send here"
 )
 ONLY_TEXT = "only text is read here; write it as a message of your own"
 

@@ -30,7 +30,7 @@ _A_DAY = {"code": 10, "form": 10, "stranger": 1}
 _ONLY_TEXT = N_("only text is read here; write it as a message of your own")
 _STRANGER = N_(
     "this bot serves only people who are paired with it: "
-    "'myclaw pair' on its machine shows a code to send here"
+    "'myclaw pair telegram' on its machine shows a code to send here"
 )
 
 
