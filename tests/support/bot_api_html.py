@@ -37,7 +37,7 @@ def plain_text(html: str) -> str:
         pieces.append(_unescaped(html[at:start]))
         found = _TAG.match(html, start)
         offset = len(html[:start].encode())
-        if found is None or not found.group().endswith(">"):
+        if found is None or found.end("name") == len(html):
             raise HtmlError(f"Unclosed start tag at byte offset {offset}")
         _read_tag(found, offset, opened)
         at = found.end()
@@ -57,7 +57,7 @@ def _read_tag(found: re.Match[str], offset: int, opened: list[str]) -> None:
         return
     if name not in _TAGS:
         raise HtmlError(f'Unsupported start tag "{name}" at byte offset {offset}')
-    if not _ATTRIBUTES.fullmatch(found["attributes"]):
+    if not found.group().endswith(">") or not _ATTRIBUTES.fullmatch(found["attributes"]):
         raise HtmlError(f"Unexpected end of name token at byte offset {offset}")
     if name == "span" and not re.search(r"class\s*=\s*[\"']?tg-spoiler", found["attributes"]):
         raise HtmlError(f'Tag "span" must have class "tg-spoiler" at byte offset {offset}')
