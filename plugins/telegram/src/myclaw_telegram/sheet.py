@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import cast
 
 from attrs import define, field, frozen
 
 from myclaw_core.approval.cards import Cards
 from myclaw_core.approval.tutor import names_of
-from myclaw_core.approval.types import ApprovalCard, Reach, Reply
+from myclaw_core.approval.types import ApprovalCard, Reply
 from myclaw_core.clock import Clock
 from myclaw_core.messages import _
 from myclaw_core.runtime.channel import Submit
 from myclaw_core.shown.card import summary
 from myclaw_core.shown.inert import cut
-from myclaw_core.shown.offers import REACHES, Offer
+from myclaw_core.shown.offers import REACHES, Answer, Offer
 from myclaw_core.types.text import Text
 from myclaw_telegram.api import Keyboard
 from myclaw_telegram.decoys import decoys, shuffled
 from myclaw_telegram.kept import Kept, KeptMessage
-from myclaw_telegram.keyboard import NAMES, Action, Data
+from myclaw_telegram.keyboard import NAMES, Data
 from myclaw_telegram.offered import Keys, label, name_label
 from myclaw_telegram.outgoing import Content, Message, Outgoing
 from myclaw_telegram.presses import Presses
@@ -30,7 +31,6 @@ from myclaw_telegram.whole import send_whole
 __all__ = ["Chat", "Sheet"]
 
 _KEPT_CHARS = 200
-_REACHES: Mapping[Action, Reach] = {answer: reach for answer, reach in REACHES.items()}
 
 
 @frozen(kw_only=True)
@@ -180,7 +180,7 @@ class Sheet:
             request_id=request.id,
             granted=data.action not in ("no", "never"),
             by=by,
-            reach=_REACHES.get(data.action, "once"),
+            reach=REACHES.get(cast("Answer", data.action), "once"),
             also=tuple(each.card.request.id for each in also),
             typed=typed,
         )
