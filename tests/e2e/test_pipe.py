@@ -19,35 +19,47 @@ def test_the_answer_alone_is_on_stdout(console, model) -> None:
     assert (ended.code, ended.out, ended.err) == (0, "**Three** items.\n", "")
 
 
-def test_what_needs_an_answer_is_not_done_and_ends_with_1(console, script) -> None:
+def test_what_needs_an_answer_is_not_done_and_ends_with_4(console, script) -> None:
+    """Its question is left for later."""
     script(WRITE, {"text": "Not done."})
     ended = console.run("ask", "--root", console.files, "Add bread")
-    assert (ended.code, ended.out) == (1, "Not done.\n")
+    assert (ended.code, ended.out) == (4, "Not done.\n")
     assert "nobody is there to answer" in ended.err
+    assert "1 question was left for you; answer it with /pending in 'myclaw' until" in ended.said[-1]
     assert "\x1b" not in ended.err
     assert not list(console.files.iterdir())
     assert "expired by core (unattended)" in console.run("audit", "show").out
+
+
+def test_where_nothing_is_left_for_later_it_ends_with_1(console, script) -> None:
+    script(WRITE, {"text": "Not done."})
+    config = (console.home / "config.toml").read_text()
+    console.configure(config.replace("[approval]\n", "[approval]\ndefer_days = 0\n"))
+    ended = console.run("ask", "--root", console.files, "Add bread")
+    assert (ended.code, "was left" in ended.err) == (1, False), ended.err
 
 
 def test_json_is_one_object_and_nothing_else(console, script) -> None:
     (console.files / "list.md").write_text("- milk\n")
     script(READ, WRITE, {"text": "Not done."})
     ended = console.run("ask", "--json", "--root", console.files, "Add bread")
-    assert (ended.code, ended.err) == (1, "")
+    assert (ended.code, len(ended.said)) == (4, 1)
     summary = json.loads(ended.out)
-    assert (summary["outcome"], summary["answer"]) == ("denied", "Not done.")
+    assert (summary["outcome"], summary["answer"], summary["questions_left"]) == ("denied", "Not done.", 1)
     read, write = summary["steps"]
     assert (read["tool"], read["state"], read["verdict"], read["error"]) == ("fs_read", "done", "allow", None)
     assert (write["state"], write["via"], write["targets"]) == ("failed", "trust", [f"{console.files}/list.md"])
+    assert (read["question_left_until"], write["question_left_until"][-1]) == (None, "Z")
     assert summary["trace"] in console.run("audit", "show").out
 
 
 def test_json_at_a_terminal_asks_nobody(console, script) -> None:
     script(WRITE, {"text": "Not done."})
     child = console.spawn("ask", "--json", "--root", console.files, "Add bread")
-    summary = json.loads(child.read())
+    answer, told = child.read().splitlines()
+    summary = json.loads(answer)
     child.wait()
-    assert child.exitstatus == 1
+    assert (child.exitstatus, "left for you" in told) == (4, True)
     assert "nobody is there" in summary["steps"][0]["error"]
 
 
