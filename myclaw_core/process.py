@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
-__all__ = ["is_alive", "this_boot", "this_process"]
+__all__ = ["is_alive", "is_left_behind", "temporary_name", "this_boot", "this_process"]
 
 _DEAD_STATES = frozenset("ZX")
+_TEMPORARY = re.compile(r"\.myclaw-(.*)-[0-9]+\.tmp", re.DOTALL)
 
 
 def this_process() -> str:
@@ -21,6 +23,17 @@ def is_alive(owner: str) -> bool:
     boot, _, rest = owner.partition(":")
     pid, _, start = rest.partition(":")
     return boot == this_boot() and pid.isdecimal() and start != "" and start == _start(int(pid))
+
+
+def temporary_name(number: int) -> str:
+    """Return the name of something that is being made by this process, beside the place where it will be."""
+    return f".myclaw-{this_process()}-{number}.tmp"
+
+
+def is_left_behind(name: str) -> bool:
+    """Return whether a file was being made, as `temporary_name` names it, by a process that is gone."""
+    match = _TEMPORARY.fullmatch(name)
+    return match is not None and not is_alive(match[1])
 
 
 def this_boot() -> str:

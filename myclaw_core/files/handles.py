@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from myclaw_core.errors import EffectChangedError
 from myclaw_core.files.resolve import PathKind, display_path, kind_of_mode
 from myclaw_core.messages import N_
+from myclaw_core.process import is_left_behind, temporary_name
 
 __all__ = [
     "Place",
@@ -29,6 +30,7 @@ __all__ = [
     "open_regular",
     "place_of",
     "remove",
+    "remove_leftovers",
     "rename",
     "set_mode",
     "status_at",
@@ -177,6 +179,15 @@ def remove(place: Place) -> None:
     _sync(folder)
 
 
+def remove_leftovers(paths: Iterable[str]) -> None:
+    """Remove, beside each of these paths, what a process that died was about to put there; what cannot go stays."""
+    for parent in {os.path.dirname(path) for path in paths}:  # noqa: PTH120
+        with suppress(OSError, EffectChangedError), open_folder(parent) as folder:
+            for name in filter(is_left_behind, list_names(folder)):
+                with suppress(OSError):
+                    remove((folder, name))
+
+
 def rename(source: Place, place: Place) -> None:
     """Rename an entry; a file at `place` is replaced."""
     os.rename(source[1], place[1], src_dir_fd=source[0], dst_dir_fd=place[0])
@@ -227,7 +238,7 @@ def _swap_in(place: Place, fill: Callable[[str], None], discard: Callable[..., N
 
 def _free_name(folder: int) -> str:
     while True:
-        name = f".myclaw-{os.getpid()}-{next(_counter)}.tmp"
+        name = temporary_name(next(_counter))
         if kind_at((folder, name)) == "absent":
             return name
 

@@ -14,7 +14,8 @@ from typing import BinaryIO
 from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
 from myclaw_core.messages import N_
-from myclaw_core.undo.keep import blob_files, blob_path, held, new_temporary
+from myclaw_core.process import temporary_name
+from myclaw_core.undo.keep import blob_files, blob_path, held
 
 __all__ = ["BlobStore"]
 
@@ -82,7 +83,7 @@ class BlobStore:
         Raises:
             StoreError: It would pass the cap, or it cannot be written; nothing is kept then.
         """
-        temporary = self._root / new_temporary(next(self._counter))
+        temporary = self._root / temporary_name(next(self._counter))
         try:
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             sha, size_bytes = self._copy(file, temporary, durable=durable)

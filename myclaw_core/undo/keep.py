@@ -11,12 +11,11 @@ from pathlib import Path
 
 from myclaw_core.errors import StoreError
 from myclaw_core.messages import N_
-from myclaw_core.process import is_alive, this_process
+from myclaw_core.process import is_left_behind
 
-__all__ = ["blob_files", "blob_path", "held", "left_temporaries", "new_temporary", "sha_of"]
+__all__ = ["blob_files", "blob_path", "held", "left_temporaries", "sha_of"]
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_TEMPORARY = re.compile(r"\.(.*)-[0-9]+\.tmp")
 
 
 def blob_path(root: Path, sha: str) -> Path:
@@ -40,17 +39,9 @@ def blob_files(root: Path) -> Iterator[Path]:
     return (file for file in root.glob("??/*") if _SHA256.fullmatch(sha_of(file)))
 
 
-def new_temporary(number: int) -> str:
-    """Return the name of a copy that is being made; it says by which process."""
-    return f".{this_process()}-{number}.tmp"
-
-
 def left_temporaries(root: Path) -> Iterator[Path]:
     """Yield the copies that dead processes did not finish."""
-    for file in root.glob(".*.tmp"):
-        match = _TEMPORARY.fullmatch(file.name)
-        if match and not is_alive(match[1]):
-            yield file
+    return (file for file in root.glob(".*.tmp") if is_left_behind(file.name))
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from myclaw_core.files.handles import (
     open_folder,
     place_of,
     remove,
+    remove_leftovers,
     set_mode,
     write_file,
 )
@@ -120,6 +121,7 @@ class _Work:
     def restore(self, paths: set[str]) -> Reverted:
         """Restore `paths` and say how that went."""
         self._open_folders(paths)
+        remove_leftovers(map(self._at, paths))
         for path in sorted(paths, key=_depth, reverse=True):
             self._each(path, self._take_away)
         for path in sorted(paths, key=_depth):

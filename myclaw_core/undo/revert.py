@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -19,6 +19,7 @@ from myclaw_core.files.handles import (
     open_folder,
     place_of,
     remove,
+    remove_leftovers,
     rename,
     set_mode,
     write_file,
@@ -31,7 +32,7 @@ from myclaw_core.types.text import Text
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.types import PathChange, PathState
 
-__all__ = ["Reverted", "revert_changes"]
+__all__ = ["Reverted", "paths_of", "revert_changes"]
 
 
 @frozen(kw_only=True)
@@ -52,7 +53,8 @@ def revert_changes(changes: Sequence[PathChange], blobs: BlobStore, *, force: bo
 
     Running it again after a crash finishes the work; running it again after it ended does nothing.
     """
-    restoring = frozenset(change.path for change in changes) | {change.moved_from for change in changes}
+    restoring = paths_of(changes)
+    remove_leftovers(restoring)
     todo: list[PathChange] = []
     problems: list[Text] = []
     for change in reversed(changes):
@@ -64,6 +66,11 @@ def revert_changes(changes: Sequence[PathChange], blobs: BlobStore, *, force: bo
     if problems and not force:
         return Reverted(reverted=False, details=tuple(problems))
     return _restore_all(todo, blobs)
+
+
+def paths_of(changes: Iterable[PathChange]) -> frozenset[str]:
+    """Return every path that changes touch."""
+    return frozenset(path for change in changes for path in (change.path, change.moved_from) if path)
 
 
 def _restore_all(todo: Sequence[PathChange], blobs: BlobStore) -> Reverted:

@@ -65,6 +65,8 @@ def _look(path: Path) -> tuple[str, int, bytes]:
         return "link", 0, os.fsencode(path.readlink())
     if stat.S_ISDIR(mode):
         return "dir", stat.S_IMODE(mode), b""
+    if not stat.S_ISREG(mode):
+        return "special", 0, b""
     return "file", stat.S_IMODE(mode), path.read_bytes()
 
 

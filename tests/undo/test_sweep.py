@@ -295,8 +295,8 @@ async def test_what_a_record_of_a_later_version_names_is_kept(store: Store) -> N
 async def test_copies_that_dead_processes_did_not_finish_go(store: Store) -> None:
     """Those of a process that runs stay."""
     store.blobs.put(b"x")
-    gone = store.undo / f".{this_process()[:-1]}x-1.tmp"
-    going = store.undo / f".{this_process()}-1.tmp"
+    gone = store.undo / f".myclaw-{this_process()[:-1]}x-1.tmp"
+    going = store.undo / f".myclaw-{this_process()}-1.tmp"
     for file in (gone, going):
         file.write_bytes(b"half")
     await store.happen()
