@@ -24,6 +24,7 @@ NAMES = (
     "trust_write",
     "trust_replay",
     "loop",
+    "interrupt",
     "log_append",
     "redaction",
     "documents",

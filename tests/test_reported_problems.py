@@ -6,7 +6,9 @@ single part.
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -305,3 +307,30 @@ def test_a_whole_turn_runs_on_one_processor_with_512_mb(home, tmp_path: Path) ->
     )
 
     assert (done.returncode, done.stdout) == (0, "Hello.\n")
+
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs/reference/reported-problems.md"
+ROW = re.compile(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \|(.*)\|$", re.MULTILINE)
+NUMBERS = frozenset(range(1, 75)) - {4, 8, 14, 18, 26, 28, 32, 41, 43, 46, 57, 61, 66, 69, 71, 72}
+BUILT_LATER = NUMBERS & {31, *range(33, 43), 52}
+WITHOUT_A_TEST = {50}
+"""Rolling back an update is pip's business."""
+
+
+def defined_in(file: Path) -> set[str]:
+    """Return the functions at the top of a module."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def test_every_row_of_the_page_names_tests_that_exist_or_says_that_it_is_not_built_yet() -> None:
+    """Nothing is run here: the names are read from the files."""
+    rows = ROW.findall(PAGE.read_text(encoding="utf-8"))
+    named = {int(number): re.findall(r"`([^`]+)`", tests) for number, _, _, tests in rows}
+    assert named.keys() == NUMBERS
+    assert {int(number) for number, _, here, _ in rows if here == "not built yet"} == BUILT_LATER
+    assert {number for number, tests in named.items() if not tests} == BUILT_LATER | WITHOUT_A_TEST
+    for test in {test for tests in named.values() for test in tests}:
+        file, _, name = test.partition("::")
+        assert name in defined_in(ROOT / file), test

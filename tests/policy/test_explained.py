@@ -12,7 +12,7 @@ from myclaw_core.cli.policy import _judge
 from myclaw_core.policy.report import decision_json, explain
 from myclaw_core.testing import RecordingChannel, calls, says
 
-TURNS = 12
+TURNS = 17
 CALLS_A_TURN = 10
 SENDER = "test:me"
 
