@@ -7,6 +7,7 @@ from bot_api_html import plain_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from myclaw_telegram.markup import to_html
+from nasty_strings import NASTY
 
 
 @pytest.mark.parametrize(
@@ -50,42 +51,6 @@ def test_markdown_becomes_what_telegram_can_show(markdown: str, html: str) -> No
 def test_a_link_never_hides_where_it_leads(markdown: str, html: str) -> None:
     """Only web addresses and Telegram's own are links, and a text that looks like another address has it beside it."""
     assert to_html(markdown) == html
-
-
-NASTY = [
-    "<a@b.c>",
-    ".",
-    "1.",
-    "-",
-    "#",
-    ">",
-    "*",
-    "**",
-    "_a*b_c*",
-    "`",
-    "``` ` ```",
-    "```",
-    "<b>",
-    "</b>",
-    "<b><i></b></i>",
-    "&lt;&amp;&#0;&#xD800;",
-    "&nosuch;",
-    "<!-- -->",
-    "<![CDATA[x]]>",
-    "[x](",
-    "[x](http://[)",
-    "[![a](b)](c)",
-    "[**x](http://a)**",
-    "| a |\n|-|\n| <b> |",
-    "~~~~\n```\n",
-    "> ```\n> x",
-    "- > - > ```x",
-    "\\_\\*\\[\\]",
-    "<https://a.org/?a=<b>>",
-    "[a]: http://x\n[a]",
-    "﷽" * 50,
-    "a\x00b\x1b[2J\u202e",
-]
 
 
 @pytest.mark.parametrize("text", NASTY)

@@ -70,10 +70,9 @@ class Message:
         self.wanted, self.lost = content, False
         self._settled.clear()
 
-    def settle(self, shown: Content | None) -> None:
-        """Note what it shows; `None` where nothing could be delivered."""
-        self.lost = shown is None
-        self.shown = shown or self.shown
+    def settle(self, *, lost: bool = False) -> None:
+        """Note that it shows what is wanted, or that this could not be delivered."""
+        self.lost = lost
         self._settled.set()
 
 
@@ -175,8 +174,9 @@ class Outgoing:
         """Note what a message shows; one that was written again meanwhile waits behind the others."""
         self._failures = 0
         del self._waiting[message]
-        if message.wanted is content:
-            message.settle(content)
+        message.shown = content
+        if message.wanted == content:
+            message.settle()
         else:
             self._waiting[message] = None
 
@@ -185,7 +185,7 @@ class Outgoing:
             self._trouble(error.text)
         for message in messages:
             self._waiting.pop(message, None)
-            message.settle(None)
+            message.settle(lost=True)
 
     async def _deliver(self, message: Message, content: Content) -> None:
         """Show a content, plain where its markup is refused, and anew where the message is gone."""
