@@ -60,6 +60,25 @@ def test_a_chat_goes_on_after_a_turn_that_was_stopped(console, model, stopped_by
     assert_left_as_it_was(child, 0)
 
 
+def test_undo_during_a_turn_stops_it_and_takes_back_what_it_did(console, model) -> None:
+    """The file that was granted and written is gone again, and nothing of the turn runs on."""
+    server = model([WRITE, {"silent": True}])
+    child = in_a_shell(console, "--root", str(console.files))
+    child.expect_exact("type a message")
+    child.send("Add\r")
+    child.expect_exact("yes / no / details >")
+    child.send("y\r")
+    assert server.waiting.wait(60)
+    assert (console.files / "list.md").exists()
+    child.send("/undo\r")
+    child.expect_exact("the turn was stopped")
+    child.expect_exact("undone")
+    assert server.client_left.wait(60)
+    assert list(console.files.iterdir()) == []
+    child.sendeof()
+    assert_left_as_it_was(child, 0)
+
+
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_ctrl_c_at_a_question_restores_the_terminal(console, script, term: str) -> None:
     script(WRITE, {"text": "Done."})
