@@ -166,3 +166,21 @@ async def test_a_yes_may_say_keep_asking_where_it_would_end_the_questions(
     assert [str(one) for one in refused] == ["no question ends with this answer", "None"]
     assert (first.verdict, second.verdict) == ("expired", "granted")
     assert [(event.change, event.subjects) for event in ordered] == [("hold", (subject,))]
+
+
+async def test_what_runs_for_months_forgets_what_is_over_too(desk, channel, turn, kit) -> None:
+    """Not only at a start: a daemon has none."""
+    task, (request_id,) = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    desk.clock.advance(seconds=5)
+    assert await desk.press(request_id, granted=False) is None
+    await task
+    assert len(await desk.log.scan("approval_ended")) == 1
+    for days in (6, 2):
+        desk.clock.advance(days=days)
+        task, (latest,) = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+        desk.clock.advance(seconds=5)
+        assert await desk.press(latest, granted=False) is None
+        await task
+    ended = [key for key, _raw in await desk.log.scan("approval_ended")]
+    assert str(request_id) not in ended
+    assert len(ended) == 2
