@@ -15,7 +15,7 @@ from myclaw_telegram.decoys import decoys
 from myclaw_telegram.keyboard import Data
 from talking import Talk, question, talking
 
-from myclaw_core.events.types import StepIntended
+from myclaw_core.events.types import ApprovalAnswered, StepIntended
 from myclaw_core.policy.never import NEVER_KIND
 
 
@@ -94,8 +94,11 @@ async def test_a_replayed_press_does_nothing_but_tell(talk: Talk) -> None:
     await asked
     for _ in range(2):
         assert "not open any more" in await talk.forge(data, message)
-    verdicts = [event.approval.verdict for event in await talk.desk.events() if hasattr(event, "approval")]
-    assert verdicts in ([], ["granted"])
+    answers = await talk.desk.events(ApprovalAnswered)
+    assert [event.approval.verdict for event in answers] == ["granted"]
+    await talk.close()
+    assert message.text.endswith("→ yes")
+    assert message.keyboard == []
 
 
 async def test_somebody_else_in_the_chat_cannot_answer_and_uses_nothing_up(talk: Talk) -> None:

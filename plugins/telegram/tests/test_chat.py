@@ -274,7 +274,7 @@ async def test_after_a_crash_the_status_of_a_dead_turn_is_edited(talk: Talk) -> 
     await answer(talk, "fine")
     await talk.restart()
     assert talk.server.texts(talk.ada)[-1] == "fine"
-    assert b'"message"' not in talk.core.kept["open messages"]
+    assert talk.core.kept["open messages"] == b"[]"
 
 
 async def test_a_picture_is_shown_and_a_large_one_comes_as_a_document(
@@ -319,15 +319,24 @@ async def test_what_is_held_counts_down_slowly_and_can_be_recalled(talk: Talk) -
     assert await talk.press("recall 1") == "taken back"
     assert talk.core.recalled == [(talk.sender, first.id)]
     talk.channel.held([second])
-    await talk.until(lambda: "1. mail to bob@x.org → taken back" in talk.last.text)
+    await talk.until(lambda: "1. mail to bob@x.org → not sent" in talk.last.text)
     for _ in range(140):
         await talk.pass_time(1)
         await asyncio.sleep(0.002)
     assert 8 <= len(talk.last.history) <= 14
     assert talk.labels() == []
     talk.channel.held([])
-    await talk.until(lambda: talk.last.text.endswith("2. mail to eve@x.org → sent"))
+    await talk.until(lambda: talk.last.text.endswith("2. mail to eve@x.org → its hold is over"))
     assert len(talk.server.messages) == 1
+
+
+async def test_after_a_crash_a_countdown_says_that_nothing_was_sent(talk: Talk) -> None:
+    """It has no button any more."""
+    talk.channel.held([Held(id=UUID(int=1), what=Text("mail to bob@x.org"), due_s=120.0)])
+    await talk.until(lambda: bool(talk.core.kept))
+    await talk.restart()
+    await talk.until(lambda: talk.last.text == "mail to bob@x.org\n→ not sent: the program was started anew")
+    assert talk.labels() == []
 
 
 async def test_nothing_is_left_of_a_turn(talk: Talk) -> None:

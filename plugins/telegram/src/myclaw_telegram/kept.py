@@ -1,4 +1,4 @@
-"""Messages that a stop of the program would leave untrue: running turns and open questions, kept over restarts."""
+"""Messages that a stop of the program would leave untrue, such as open questions, kept over restarts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ class KeptMessage:
     """A message that must be changed if the program stops before it does so itself.
 
     Attributes:
-        questions: The requests it asks about that have no answer, each with its summary; none for the status of a turn.
-        told: Whether it was changed, so that only its summaries are kept, until the next start.
+        lines: What it is about, a line each; none for the status of a turn.
+        request_id: The first question that has no answer; `None` where it asks nothing.
+        told: Whether it was changed, so that only its lines are kept, until the next start.
     """
 
     chat_id: int
     message_id: int
-    questions: tuple[tuple[UUID, str], ...] = ()
+    lines: tuple[str, ...] = ()
+    request_id: UUID | None = None
     told: bool = False
 
     @property
@@ -74,10 +76,10 @@ class Kept:
         if self._messages.pop((chat_id, message_id), None) is not None:
             await self._save()
 
-    def summaries(self, chat_id: int, message_id: int) -> Sequence[str]:
-        """Return what a kept message asked."""
+    def lines(self, chat_id: int, message_id: int) -> Sequence[str]:
+        """Return what a kept message is about."""
         kept = self._messages.get((chat_id, message_id))
-        return [summary for _request_id, summary in kept.questions] if kept else []
+        return kept.lines if kept else ()
 
     async def _save(self) -> None:
         async with self._lock:
@@ -91,8 +93,13 @@ class Kept:
 
 
 def _as_json(message: KeptMessage) -> dict[str, Any]:
-    questions = [[str(request_id), summary] for request_id, summary in message.questions]
-    return {"chat": message.chat_id, "message": message.message_id, "questions": questions, "told": message.told}
+    return {
+        "chat": message.chat_id,
+        "message": message.message_id,
+        "lines": message.lines,
+        "request": None if message.request_id is None else str(message.request_id),
+        "told": message.told,
+    }
 
 
 def _read(raw: bytes) -> list[KeptMessage]:
@@ -101,7 +108,8 @@ def _read(raw: bytes) -> list[KeptMessage]:
             KeptMessage(
                 chat_id=int(each["chat"]),
                 message_id=int(each["message"]),
-                questions=tuple((UUID(request_id), str(summary)) for request_id, summary in each["questions"]),
+                lines=tuple(map(str, each["lines"])),
+                request_id=None if each["request"] is None else UUID(each["request"]),
                 told=bool(each["told"]),
             )
             for each in json.loads(raw)

@@ -11,6 +11,7 @@ from myclaw_core.messages import _, render
 from myclaw_core.runtime.channel import Held
 from myclaw_core.shown.inert import cut, inert
 from myclaw_telegram.api import Keyboard
+from myclaw_telegram.kept import KeptMessage
 from myclaw_telegram.keyboard import button
 from myclaw_telegram.markup import escaped
 from myclaw_telegram.outgoing import Content, Message
@@ -34,15 +35,16 @@ class Outbox:
         self._ticker: asyncio.Task[None] | None = None
 
     def show(self, held: Sequence[Held]) -> None:
-        """Show what is held now; what was held before has been sent, or was taken back in time."""
+        """Show what is held now; what is not held any more before its time is not sent."""
         now = {each.id for each in held}
         for each in self._known.values():
             if each.id not in now and each.id not in self._ended:
-                self._ended[each.id] = _("sent") if self._left_s(each) <= 0 else _("taken back")
+                self._ended[each.id] = _("its hold is over") if self._left_s(each) <= 0 else _("not sent")
         self._known |= {each.id: each for each in held}
         if not self._known:
             return
         self._draw()
+        self._chat.out.aside(self._keep(self._message, [self._what(each) for each in held]))
         if not held:
             self._message, self._known, self._ended = Message(), {}, {}
         elif self._ticker is None or self._ticker.done():
@@ -64,13 +66,26 @@ class Outbox:
         self._chat.out.write(self._message, Content.of(html, self._keyboard()))
 
     def _line(self, number: int, held: Held) -> str:
-        what = cut(inert(render(held.what)), _WHAT_CHARS)
+        what = self._what(held)
         if held.id in self._ended:
             return f"{number}. {what} → {self._ended[held.id]}"
         left_s = math.ceil(self._left_s(held))
         if left_s <= 0:
             return f"{number}. {what} → " + _("is being sent")
         return f"{number}. {what} → " + _("is sent in {n} s", n=left_s)
+
+    def _what(self, held: Held) -> str:
+        return cut(inert(render(held.what)), _WHAT_CHARS)
+
+    async def _keep(self, message: Message, lines: Sequence[str]) -> None:
+        """Remember what would be untrue after a restart; nothing where all is over."""
+        if not await message.delivered() or message.id is None:
+            return
+        chat_id = self._chat.out.chat_id
+        if lines:
+            await self._chat.kept.put(KeptMessage(chat_id=chat_id, message_id=message.id, lines=tuple(lines)))
+        else:
+            await self._chat.kept.drop(chat_id, message.id)
 
     def _keyboard(self) -> Keyboard:
         waiting = [each for each in self._waiting() if self._left_s(each) > 0][-_MOST:]

@@ -95,6 +95,7 @@ class Outgoing:
         self._waiting: dict[Message, None] = {}
         self._showed_s = float("-inf")
         self._failures = 0
+        self._told = ""
         self._task: asyncio.Task[None] | None = None
         self._asides: set[asyncio.Task[None]] = set()
         self._lasting: set[asyncio.Task[None]] = set()
@@ -172,7 +173,7 @@ class Outgoing:
 
     def _done(self, message: Message, content: Content | None) -> None:
         """Note what a message shows; one that was written again meanwhile waits behind the others."""
-        self._failures = 0
+        self._failures, self._told = 0, ""
         del self._waiting[message]
         message.shown = content
         if message.wanted == content:
@@ -181,7 +182,8 @@ class Outgoing:
             self._waiting[message] = None
 
     def _give_up(self, error: Exception, *messages: Message) -> None:
-        if isinstance(error, ApiError):
+        if isinstance(error, ApiError) and str(error) != self._told:
+            self._told = str(error)
             self._trouble(error.text)
         for message in messages:
             self._waiting.pop(message, None)

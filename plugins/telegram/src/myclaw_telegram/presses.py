@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 from uuid import UUID
@@ -28,6 +29,7 @@ __all__ = ["Keyed", "Presses"]
 _CHANGED = N_("this message has changed meanwhile: read it again")
 _NOT_YOURS = N_("only the person who was asked can answer this")
 _NOTHING = N_("this button does nothing here")
+_MOST_OVER = 1000
 _LATER = N_("not connected yet: press again in a moment")
 
 
@@ -74,6 +76,7 @@ class Presses:
         self._reception: Reception | None = None
         self._live: dict[str, Keyed] = {}
         self._asked: set[UUID] = set()
+        self._over: deque[UUID] = deque(maxlen=_MOST_OVER)
 
     def token(self, keyed: Keyed) -> str:
         """Return a token for the next keyboard of a message."""
@@ -91,7 +94,9 @@ class Presses:
 
     def ended(self, request_id: UUID) -> None:
         """Note that it waits for no answer any more."""
-        self._asked.discard(request_id)
+        if request_id in self._asked:
+            self._asked.discard(request_id)
+            self._over.append(request_id)
 
     async def recover(self, reception: Reception) -> None:
         """Judge presses with `reception` from now on, and change what an earlier run left untrue.
@@ -101,13 +106,13 @@ class Presses:
         """
         self._reception = reception
         for left in await self._kept.load(reception):
-            if left.questions:
-                request_id = left.questions[0][0]
-                self._offer_again(left.key, request_id, _("this question is not open any more"))
-                await self._kept.put(evolve(left, told=True))
+            if left.request_id is not None:
+                self._offer_again(left.key, left.request_id, _("this question is not open any more"))
+            elif left.lines:
+                self._rewrite(left.key, self._ended(left.key, _("not sent: the program was started anew")))
             else:
                 self._rewrite(left.key, escaped(_("the turn was interrupted: the program was started anew")))
-                await self._kept.drop(*left.key)
+            await self._kept.put(evolve(left, told=True))
 
     async def pressed(self, press: Pressed) -> None:
         """Act on a press of a paired person; what it could not do is told them in a window.
@@ -148,23 +153,25 @@ class Presses:
             raise
 
     async def _late(self, reception: Reception, press: Pressed, request_id: UUID, sender: str) -> Text:
-        """Tell why a press below a message of an earlier run does not count, and offer to ask again."""
+        """Tell why a late press does not count; what an earlier run asked can be asked again."""
         # No question takes a yes for never: whatever became of this one, the press decides nothing.
         told = await reception.submit(Reply(request_id=request_id, granted=True, by=sender, reach="never")) or _NOTHING
-        self._offer_again((press.chat_id, press.message_id), request_id, render(told))
+        if request_id not in self._over and press.chat_id == press.user_id:
+            self._offer_again((press.chat_id, press.message_id), request_id, render(told))
         return told
 
     async def _again(self, reception: Reception, press: Pressed, request_id: UUID, sender: str) -> Text | None:
         refusal = await reception.again(sender, request_id, f"again:{request_id}")
-        place = (press.chat_id, press.message_id)
-        self._rewrite(place, self._ended(place, _("asked again") if refusal is None else render(refusal)))
+        if refusal is None:
+            place = (press.chat_id, press.message_id)
+            self._rewrite(place, self._ended(place, _("asked again")))
         return refusal
 
     def _offer_again(self, place: tuple[int, int], request_id: UUID, why: str) -> None:
         self._rewrite(place, self._ended(place, why), [[button(_("ask again"), "again", request_id)]])
 
     def _ended(self, place: tuple[int, int], why: str) -> str:
-        lines = [*self._kept.summaries(*place), f"→ {inert(why)}"]
+        lines = [*self._kept.lines(*place), f"→ {inert(why)}"]
         return "\n".join(map(escaped, lines))
 
     def _rewrite(self, place: tuple[int, int], html: str, keyboard: Keyboard = ()) -> None:

@@ -144,15 +144,15 @@ class Sheet:
             StoreError: It could not be recorded.
         """
         question = next(each for each in self.questions if each.card.request.id == data.id)
-        self._drawn = ()  # the buttons are used up
-        try:
-            if data.action in ("more", "back", "details"):
-                self._turn_to(question, data)
-                return None
+        refusal = None
+        if data.action in ("more", "back", "details"):
+            self._turn_to(question, data)
+        else:
             async with self.lock:
-                return await self._decide(question, data, by)
-        finally:
-            self.stirred.set()
+                refusal = await self._decide(question, data, by)
+        self._drawn = ()  # the buttons are used up
+        self.stirred.set()
+        return refusal
 
     def _turn_to(self, question: Question, data: Data) -> None:
         self.opened = None if data.action == "back" else question
@@ -237,9 +237,13 @@ class Sheet:
         return shuffled((right[-1], *wrong), self.chat.clock.token())
 
     def _to_keep(self) -> KeptMessage:
-        chat_id, message_id = self.place
-        asked = tuple((each.card.request.id, cut(summary(each.card), _KEPT_CHARS)) for each in self._open())
-        return KeptMessage(chat_id=chat_id, message_id=message_id or 0, questions=asked)
+        open_ = [each.card for each in self._open()]
+        return KeptMessage(
+            chat_id=self.chat.out.chat_id,
+            message_id=self.message.id or 0,
+            lines=tuple(cut(summary(card), _KEPT_CHARS) for card in open_),
+            request_id=open_[0].request.id if open_ else None,
+        )
 
     async def _forget(self) -> None:
         if await self.message.delivered() and self.message.id is not None:
