@@ -226,6 +226,9 @@ class Agent:
         services = self.services
         try:
             await services.ledger.recover()
+        except MyclawError as error:
+            self._distrust(error)
+        try:
             self.unsent.extend(await services.outbox.recover())
         except MyclawError as error:
             self._distrust(error)

@@ -131,7 +131,7 @@ class Outbox:
         held = sum(each.sender == message.sender for each in await records.open_messages(tx))
         if held >= self._max_held:
             raise OutboxRefusedError(
-                N_("{n} messages wait in the outbox, no more are taken; send it again once some are sent", n=held)
+                N_("as many messages as may be held wait in the outbox ({n}); send it again once some are sent", n=held)
             )
         await records.put(tx, message)
         self._waiting[message.id] = _Waiting(message=message, channel=channel)
@@ -275,7 +275,7 @@ class Outbox:
                 each.message = await self._send(sending)
         except MyclawError as error:
             _log.error("the outbox cannot be written: %s", error)
-            self._tell(each.channel, N_("the outbox cannot be written: {problem}", problem=error.text))
+            self._tell(each.channel, _unrecorded(each.message, error.text))
         else:
             self._tell(each.channel, told(each.message))
         finally:
@@ -322,6 +322,13 @@ def require_storable(args: Mapping[str, Any]) -> None:
     """
     if redact_value(args) != args:
         raise OutboxRefusedError(N_("it holds something that looks like a secret; that is neither kept nor sent"))
+
+
+def _unrecorded(message: OutboxMessage, problem: Text) -> Text:
+    """Return what is told where the record cannot be written: without `sending` on record nothing went out."""
+    if message.state == "held":
+        return N_("not sent: {what}: {reason}", what=what_of(message), reason=problem)
+    return N_("what became of it cannot be recorded: {what}: {reason}", what=what_of(message), reason=problem)
 
 
 async def _delivery(tool: Tool, message: OutboxMessage) -> Text | None:

@@ -62,7 +62,7 @@ async def test_no_more_are_held_than_allowed_and_nothing_of_the_refused_is_kept(
         await desk.handle("Write one")
         trace = await desk.handle("Write two")
         assert trace.steps[0].error.kind == "denied"
-        assert "1 messages wait" in str(trace.steps[0].error.message)
+        assert "as many messages as may be held wait in the outbox (1)" in str(trace.steps[0].error.message)
         assert await states(agent) == ["held"]
         assert not any(isinstance(event, StepIntended) for _, event in await agent.log.events(trace.id))
 
@@ -258,7 +258,7 @@ async def test_what_cannot_be_booked_as_being_sent_is_not_sent(
             patch.setattr(records, "begin", full)
             await clock.pass_time(seconds=120, sleepers=0)
             await agent.services.outbox.wait()
-        assert "the disk is full" in channel.notices[-1]
+        assert channel.notices[-1] == "not sent: send to anna: the disk is full"
         (message,) = await agent.services.outbox.messages()
         assert message.state == "held"
     assert post.letters == []
