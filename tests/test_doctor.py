@@ -21,6 +21,7 @@ from myclaw_core.doctor.examine import CHECKS, examine
 from myclaw_core.doctor.patient import Patient, admitted
 from myclaw_core.paths import Home
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
+from myclaw_core.undo.blobs import BlobStore
 
 Examine = Callable[..., Any]
 
@@ -201,6 +202,29 @@ async def test_bytes_that_undo_lacks_are_named(used: Home, clock: FakeClock) -> 
     assert "cannot be read" in str((await found(used, clock, "undo"))[0].what)
     clock.advance(days=31)
     assert await found(used, clock, "undo") == []
+
+
+async def test_bytes_that_undo_needs_no_longer_are_told_once_they_are_overdue(used: Home, clock: FakeClock) -> None:
+    """The work of the night has a few days to drop them; a half-made copy of a dead process counts, too."""
+    BlobStore(used.undo, 1000, clock).put(b"nobody's")
+    half = used.undo / ".myclaw-a:1:1-0.tmp"
+    half.write_bytes(b"half")
+    os.utime(half, (0, 0))
+    (told,) = await found(used, clock, "undo")
+    assert (told.state, str(told.what)) == ("warn", "4 bytes are kept that no action needs any more")
+    clock.advance(days=4)
+    (told,) = await found(used, clock, "undo")
+    assert str(told.what) == "12 bytes are kept that no action needs any more"
+    clock.advance(days=40)
+    (told,) = await found(used, clock, "undo")
+    assert str(told.what) == "17 bytes are kept that no action needs any more"
+
+
+async def test_room_for_undo_that_is_nearly_used_up_is_told(used: Home, clock: FakeClock) -> None:
+    with used.config_file.open("a") as file:
+        file.write("[limits]\nundo_cap_bytes = 5\n")
+    (told,) = await found(used, clock, "undo")
+    assert (told.state, str(told.what)) == ("warn", "5 of 5 bytes for undo are used")
 
 
 async def test_a_clock_before_the_newest_event_is_told(used: Home, clock: FakeClock) -> None:

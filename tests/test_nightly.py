@@ -34,6 +34,7 @@ from myclaw_core.trust.subject import subject_hash
 from myclaw_core.trust.thresholds import Thresholds
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.trust import TrustThreshold
+from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.sweep import UndoSweeper
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -163,6 +164,19 @@ async def test_it_is_done_once_a_night(home: Home) -> None:
     assert (second.done_before, second.lines) == (True, first.lines)
     assert told == [START]
     assert [event.night for event in await home.events(NightlyDone)] == ["2026-01-05"]
+
+
+async def test_what_undo_let_go_of_is_told_and_only_then(home: Home) -> None:
+    """Bytes whose record was never made, here; the night after that there is nothing to tell."""
+    await home.run()
+    BlobStore(home.folder / "undo", 1000, home.clock).put(b"12345678")
+    told = []
+    for _ in range(3):
+        home.clock.advance(hours=23)
+        told.append(list(map(str, (await home.run()).lines)))
+
+    assert told == [[], ["bytes that undo needed no longer and that were freed: 8"], []]
+    assert not any((home.folder / "undo").glob("??/*"))
 
 
 async def test_the_next_night_is_another_one(home: Home) -> None:

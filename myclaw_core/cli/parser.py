@@ -257,7 +257,8 @@ def _add_outbox(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _add_nightly(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = _(
-        "Does what is due once a night, from 3:00 on: usual costs, unused trust, what moved, the plugins' own work. "
+        "Does what is due once a night, from 3:00 on: usual costs, unused trust, what moved, undo whose time is over, "
+        "the plugins' own work. "
         "Done once a night however often it is typed; nights that were missed are covered by the next run."
     )
     nightly = commands.add_parser("nightly", help=_("do the work of the night, if it is not done"), description=about)

@@ -173,15 +173,12 @@ async def _completed(task: _Night) -> Sequence[Text]:
 
 async def _undo(task: _Night) -> Sequence[Text]:
     swept = await task.work.undo.sweep()
-    if not (swept.records or swept.dropped.files):
-        return []
-    return [
-        N_(
-            "actions whose time to undo is over: {n}; bytes that were freed: {bytes}",
-            n=swept.records,
-            bytes=swept.dropped.bytes,
-        )
-    ]
+    lines = []
+    if swept.records:
+        lines.append(N_("actions whose time to undo is over: {n}", n=swept.records))
+    if swept.dropped.files:
+        lines.append(N_("bytes that undo needed no longer and that were freed: {bytes}", bytes=swept.dropped.bytes))
+    return lines
 
 
 async def _plugins(task: _Night) -> Sequence[Text]:

@@ -125,8 +125,8 @@ def _changing_tools() -> Sequence[Tool]:
         Tool(
             name="fs_delete",
             description=(
-                "Delete a file, a link (not what it points to), or a folder with everything in it. It moves to the undo "
-                f"journal, from where the person brings it back with /undo. {_PATH_RULES}"
+                "Delete a file, a link (not what it points to), or a folder with everything in it. It moves to the "
+                f"undo journal, from where the person brings it back with /undo. {_PATH_RULES}"
             ),
             schema=_schema({"path": _text("What is deleted.")}, required=("path",)),
             effects=(EffectSpec(kind="fs_delete", arg="path"),),
