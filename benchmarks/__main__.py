@@ -18,6 +18,7 @@ __all__ = ["NAMES", "main"]
 
 NAMES = (
     "start",
+    "serve_start",
     "decision",
     "cedar",
     "trust_read",

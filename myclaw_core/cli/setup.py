@@ -102,7 +102,7 @@ def _keep(home: Home, answers: Answers) -> None:
         print(told)
     if answers.token:
         _keep_secret(home, home.keys / _TOKEN, f"{answers.token}\n")
-        print(_("{file} has the token; 'myclaw pair' lets you in", file=str(home.keys / _TOKEN)))
+        print(_("{file} has the token; 'myclaw pair telegram' lets you in", file=str(home.keys / _TOKEN)))
     provider = models.get(answers.provider or known.provider)
     if not answers.key and provider is not None and (missing := provider.missing()) is not None:
         print(render(missing))

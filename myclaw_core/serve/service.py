@@ -4,65 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Protocol
 
 from attrs import field, frozen
 
 from myclaw_core.agent import Agent
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
+from myclaw_core.outbox.words import told
 from myclaw_core.plugins.contain import PluginError, contained, one_line
-from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.messenger import Health, Messenger, Reception
+from myclaw_core.runtime.messenger import Messenger
 from myclaw_core.runtime.offers import keep_offering
 from myclaw_core.serve.health import Board
 from myclaw_core.serve.jobs import Job, run_jobs
 from myclaw_core.serve.lock import Owner
 from myclaw_core.serve.night import core_jobs
 from myclaw_core.serve.supervisor import supervise
+from myclaw_core.sessions.sessions import Sessions
 from myclaw_core.types.text import Text
 
-__all__ = ["Service", "SessionsLike"]
+__all__ = ["Service"]
 
 STOP_S = 20.0
 """So long parts may take to stop; what has not stopped then is left to the end of the process."""
 _MISSING_S = 5.0
 
 _log = logging.getLogger("myclaw.serve")
-
-
-class SessionsLike(Protocol):
-    """What the service needs of the sessions of all messengers."""
-
-    def reception(self, name: str) -> Reception:
-        """Return what one messenger is offered."""
-        ...
-
-    async def start(self) -> None:
-        """Take up what was left by an earlier run."""
-        ...
-
-    async def stop(self) -> None:
-        """Stop running turns; what waits stays in the inbox."""
-        ...
-
-    async def news_channels(self) -> Sequence[tuple[str, Channel]]:
-        """Return every sender that is served, with the channel on which they are told news."""
-        ...
-
-
-MakeSessions = Callable[[Agent, Mapping[str, Messenger], Callable[[str, Health], None]], SessionsLike]
-MakeJobs = Callable[[Agent, Board], Sequence[Job]]
-
-
-def _sessions(
-    agent: Agent, messengers: Mapping[str, Messenger], on_health: Callable[[str, Health], None]
-) -> SessionsLike:
-    from myclaw_core.sessions.sessions import Sessions
-
-    return Sessions(agent, messengers, on_health)
 
 
 @frozen(kw_only=True)
@@ -73,16 +41,12 @@ class Service:
         messengers: All that there are, also those that lack something.
         owner: This process, as the lock names it.
         tell: Shows a line on what is run.
-        make_sessions: Makes the conversations of all messengers.
-        make_jobs: Makes what is due by itself.
     """
 
     agent: Agent
     messengers: Mapping[str, Messenger]
     owner: Owner
     tell: Callable[[Text], None]
-    make_sessions: MakeSessions = _sessions
-    make_jobs: MakeJobs = core_jobs
     _tasks: dict[str, asyncio.Task[None]] = field(factory=dict, init=False)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -91,28 +55,32 @@ class Service:
         Raises:
             MyclawError: A part that everything rests on broke, or could not begin.
         """
-        agent, messengers = self.agent, self.messengers
-        missing = dict(_missing(messengers))
+        agent = self.agent
+        missing = dict(_missing(self.messengers))
+        running = {name: messenger for name, messenger in self.messengers.items() if name not in missing}
         board = Board(agent.home, self.owner, agent.clock)
         board.missing(N_("{messenger}: {missing}", messenger=name, missing=line) for name, line in missing.items())
-        watches = {name: board.watch(name) for name in messengers if name not in missing}
-        running = {name: messengers[name] for name in watches}
-        sessions = self.make_sessions(agent, running, lambda name, health: watches[name].told(health))
-        jobs = self.make_jobs(agent, board)
+        watches = {name: board.watch(name) for name in running}
+        sessions = Sessions(agent, running, lambda name, health: watches[name].told(health))
+        jobs = core_jobs(agent, board)
         await sessions.start()
         try:
+            await _tell_unsent(agent, sessions)
             for name, messenger in running.items():
                 serve = partial(messenger.serve, sessions.reception(name))
-                self._tasks[name] = asyncio.create_task(supervise(serve, watches[name], agent.clock))
-            self._tasks["jobs"] = asyncio.create_task(run_jobs(jobs, agent.log, agent.clock))
-            self._tasks["left"] = asyncio.create_task(keep_offering(agent, sessions.news_channels))
-            self._tasks["beat"] = asyncio.create_task(board.beat())
+                self._begin(f"messenger {name}", supervise(serve, watches[name], agent.clock))
+            self._begin("jobs", run_jobs(jobs, agent.log, agent.clock))
+            self._begin("questions", keep_offering(agent, sessions.news_channels))
+            self._begin("health", board.beat())
             board.write()
             self._tell(running, missing, jobs)
             await self._until(stop)
         finally:
             await self._end(sessions)
         board.close()
+
+    def _begin(self, name: str, part: Coroutine[None, None, None]) -> None:
+        self._tasks[name] = asyncio.create_task(part)
 
     def _tell(self, running: Mapping[str, Messenger], missing: Mapping[str, Text], jobs: Sequence[Job]) -> None:
         for name in running:
@@ -143,7 +111,7 @@ class Service:
                 why = one_line(error) if error else "it ended"
                 raise MyclawError(N_("a part of the service broke, so that it ends: {part}: {why}", part=name, why=why))
 
-    async def _end(self, sessions: SessionsLike) -> None:
+    async def _end(self, sessions: Sessions) -> None:
         """Stop turns while their messengers can still tell of it, then everything else."""
         await _ended({"turns": asyncio.create_task(sessions.stop())})
         for task in self._tasks.values():
@@ -160,6 +128,14 @@ async def _ended(tasks: Mapping[str, asyncio.Task[None]]) -> None:
             _log.warning("%s: did not stop within %.0f s", name, STOP_S)
         elif not task.cancelled() and (error := task.exception()) is not None:
             _log.warning("%s: broke: %s", name, one_line(error))
+
+
+async def _tell_unsent(agent: Agent, sessions: Sessions) -> None:
+    """Tell people what an earlier run left in the outbox and is not sent."""
+    for sender, channel in await sessions.news_channels() if agent.unsent else ():
+        for message in agent.unsent:
+            if message.sender == sender:
+                channel.notice(told(message))
 
 
 def _missing(messengers: Mapping[str, Messenger]) -> Iterator[tuple[str, Text]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import frozen
 
 from myclaw_core.paths import Home
 from myclaw_core.testing import says
@@ -88,13 +89,22 @@ class Daemons:
             process.communicate()
 
 
-def ended(process: subprocess.Popen[str], *signals: signal.Signals) -> tuple[int, str]:
-    """Send signals, wait for the end and return exit code and stderr."""
+@frozen
+class Ended:
+    """What a daemon left; `out` is what was not read before."""
+
+    code: int
+    out: str
+    err: str
+
+
+def ended(process: subprocess.Popen[str], *signals: signal.Signals) -> Ended:
+    """Send signals and wait for the end; nobody is ever shown a traceback."""
     for number in signals:
         process.send_signal(number)
-    _out, err = process.communicate(timeout=PATIENCE_S)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert "Traceback" not in err, err
-    return process.returncode, err
+    return Ended(process.returncode, out, err)
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ def test_it_says_what_it_runs_and_ends_well_when_told_to(daemons: Daemons) -> No
     assert any(line.startswith("nightly: next at ") for line in lines)
     assert lines[-1] == f"ready: process {process.pid} serves {daemons.home.root}"
 
-    code, err = ended(process, signal.SIGTERM)
+    end = ended(process, signal.SIGTERM)
 
-    assert code == 0
-    assert err.splitlines()[-1] == "myclaw: stopped"
+    assert end.code == 0
+    assert end.err.splitlines()[-1] == "myclaw: stopped"
     assert not (daemons.home.state / "serve.json").exists()
     assert daemons.run("audit", "verify").returncode == 0
 
@@ -33,7 +33,7 @@ def test_control_c_ends_it_as_well_and_a_closed_terminal_does_not(daemons: Daemo
     assert process.stderr is not None
     assert "SIGHUP does nothing" in process.stderr.readline()
 
-    assert ended(process, signal.SIGINT)[0] == 0
+    assert ended(process, signal.SIGINT).code == 0
 
 
 def test_a_second_one_ends_with_the_process_of_the_first(daemons: Daemons) -> None:
@@ -51,12 +51,12 @@ def test_a_second_one_ends_with_the_process_of_the_first(daemons: Daemons) -> No
 
 def test_after_a_kill_the_next_one_starts_and_doctor_tells_of_it(daemons: Daemons) -> None:
     process, _ = daemons.ready()
-    assert ended(process, signal.SIGKILL)[0] == -signal.SIGKILL
+    assert ended(process, signal.SIGKILL).code == -signal.SIGKILL
     assert "not running; it ended without being stopped after" in daemons.run("serve", "--status").stdout
 
     again, _ = daemons.ready()
 
-    assert ended(again, signal.SIGTERM)[0] == 0
+    assert ended(again, signal.SIGTERM).code == 0
     assert "not running; 'myclaw serve' starts it" in daemons.run("serve", "--status").stdout
 
 
@@ -110,7 +110,7 @@ def test_the_night_that_was_missed_is_done_at_the_start(daemons: Daemons) -> Non
 def test_in_a_journal_each_line_has_its_priority(daemons: Daemons) -> None:
     process, _ = daemons.ready(JOURNAL_STREAM="8:1")
 
-    assert "<6>myclaw: stopped" in ended(process, signal.SIGTERM)[1].splitlines()
+    assert "<6>myclaw: stopped" in ended(process, signal.SIGTERM).err.splitlines()
 
 
 @pytest.mark.parametrize("args", [["serve", "--help"], ["setup", "--help"]])
