@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from attrs import frozen
@@ -74,12 +75,17 @@ class UndoRegistry:
         who = N_("the undo of {handler}", handler=record.handler)
         try:
             async with self.clock.timeout(_LIMIT_S):
-                return _received(await guarded(who, handler.revert(record, force=force)))
+                return _received(await guarded(who, _reverted(handler, record, force=force)))
         except TimeoutError:
             problem = N_("{who} took longer than {seconds} s; undo again", who=who, seconds=f"{_LIMIT_S:g}")
         except Exception as error:
             problem = N_("{who} failed: {reason}", who=who, reason=received_error(error))
         return Reverted(reverted=False, details=(problem,))
+
+
+async def _reverted(handler: UndoHandler, record: UndoRecord, *, force: bool) -> Any:
+    """Return what a handler answers; what it does to the record is not what is stored."""
+    return await handler.revert(deepcopy(record), force=force)
 
 
 def _received(answer: Any) -> Reverted:

@@ -30,7 +30,7 @@ from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.revert import Reverted
-from myclaw_core.undo.scan import UNREADABLE, BoundedDigest, Entry, Manifest, Scope, is_summed, scan
+from myclaw_core.undo.scan import BoundedDigest, Entry, Manifest, Scope, is_shut, is_summed, lies_in, parents_of, scan
 from myclaw_core.undo.snapshot import Snapshots, closed_in
 
 __all__ = ["restore_snapshot"]
@@ -96,13 +96,13 @@ class _Work:
         """
         self._tell_out_of_reach()
         self.now = self._scan(())
-        shut = {path for path, entry in (self.left or {}).items() if _is_shut(entry)}
+        shut = {path for path, entry in (self.left or {}).items() if is_shut(entry)}
         paths, changed = set(), set()
         for path in {*self.wanted, *self.now, *(self.left or ())}:
             found = self.now.get(path)
             if found == self.wanted.get(path) or not self._is_commands_doing(path) or self._is_closed(path):
                 continue
-            if self.left is None or found == self.left.get(path) or _lies_in(path, shut):
+            if self.left is None or found == self.left.get(path) or lies_in(path, shut):
                 paths.add(path)
             else:
                 changed.add(path)
@@ -144,7 +144,7 @@ class _Work:
         """Look at every known path; what else lies in a folder counts where it can only be the command's doing."""
         known = {**self.wanted, **(self.left or {})}
         everywhere = self.left is None or any(map(is_summed, self.left.values()))
-        scope = Scope(among=known, summed=lambda path: everywhere or path in shut or _lies_in(path, shut))
+        scope = Scope(among=known, summed=lambda path: everywhere or path in shut or lies_in(path, shut))
         return scan(self.root, self.closed, BoundedDigest(), known, scope)
 
     def _is_commands_doing(self, path: str) -> bool:
@@ -167,19 +167,19 @@ class _Work:
         while True:
             for path in sorted(self._folders(paths), key=_depth):
                 self._each(path, self._open)
-            shut = {path for path in paths if _is_shut(self.now.get(path))} - seen
+            shut = {path for path in paths if is_shut(self.now.get(path))} - seen
             if not shut:
                 return
             seen |= shut
             self.now = self._scan(seen) | self.now
-            inside = {path for path in {*self.now, *self.wanted} if _lies_in(path, shut) and not self._is_closed(path)}
+            inside = {path for path in {*self.now, *self.wanted} if lies_in(path, shut) and not self._is_closed(path)}
             paths |= {path for path in inside if self.now.get(path) != self.wanted.get(path)}
 
     def _folders(self, paths: Iterable[str]) -> set[str]:
         """Return the folders among `paths` and the folders that hold one of them."""
         found: set[str] = set()
         for path in paths:
-            for parent in _parents(path):
+            for parent in parents_of(path):
                 if parent in found:
                     break
                 found.add(parent)
@@ -202,11 +202,11 @@ class _Work:
         if found is None:
             return
         if entry is not None and (entry.kind == "dir") == (found.kind == "dir"):
-            if _is_shut(found) or is_summed(found):
+            if is_shut(found) or is_summed(found):
                 self._clear(path)
             return
         with place_of(self._at(path)) as place:
-            if _is_shut(found) or is_summed(found):
+            if is_shut(found) or is_summed(found):
                 remove_tree(place)
             elif kind_at(place) == "dir" and _holds_something(self._at(path)):
                 self.details.append(N_("kept the folder {path}: it holds other files now", path=self._shown(path)))
@@ -266,21 +266,6 @@ class _Work:
 
     def _shown(self, path: str) -> str:
         return display_path(self._at(path))
-
-
-def _is_shut(entry: Entry | None) -> bool:
-    return entry is not None and entry.kind == "dir" and entry.sha256 == UNREADABLE
-
-
-def _lies_in(path: str, folders: Collection[str]) -> bool:
-    return bool(folders) and any(parent in folders for parent in _parents(path))
-
-
-def _parents(path: str) -> Iterator[str]:
-    """Yield the folders that hold `path`, the nearest first."""
-    while path != ".":
-        path = path.rpartition("/")[0] or "."
-        yield path
 
 
 def _depth(path: str) -> tuple[int, str]:

@@ -28,7 +28,10 @@ __all__ = [
     "Manifest",
     "Scope",
     "TooMuchError",
+    "is_shut",
     "is_summed",
+    "lies_in",
+    "parents_of",
     "scan",
 ]
 
@@ -136,6 +139,23 @@ def scan(
 def is_summed(entry: Entry | None) -> bool:
     """Return whether an entry is a folder in which something new was summed up."""
     return entry is not None and entry.kind == "dir" and entry.sha256.startswith(_SUM)
+
+
+def is_shut(entry: Entry | None) -> bool:
+    """Return whether an entry is a folder that its mode keeps from being looked into."""
+    return entry is not None and entry.kind == "dir" and entry.sha256 == UNREADABLE
+
+
+def lies_in(path: str, folders: Collection[str]) -> bool:
+    """Return whether a path of a manifest lies in one of these folders."""
+    return bool(folders) and any(parent in folders for parent in parents_of(path))
+
+
+def parents_of(path: str) -> Iterator[str]:
+    """Yield the folders of a manifest that hold `path`, the nearest first."""
+    while path != ".":
+        path = path.rpartition("/")[0] or "."
+        yield path
 
 
 def _entries(

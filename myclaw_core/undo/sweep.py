@@ -82,7 +82,8 @@ class UndoSweeper:
         return Swept(records=records, dropped=dropped, unread=unread)
 
     async def _forget(self, settled: datetime) -> int:
-        keys = [key for key, raw in await self.log.scan(UNDO_KIND) if _is_over(_read(key, raw), settled)]
+        rows = await self.log.scan(UNDO_KIND)
+        keys = await asyncio.to_thread(_over, rows, settled)
         forgotten = 0
         for start in range(0, len(keys), _BATCH):
             async with self.log.transaction() as tx:
@@ -131,5 +132,7 @@ def _read(key: str, raw: bytes) -> UndoRecord | None:
         return None
 
 
-def _is_over(record: UndoRecord | None, settled: datetime) -> bool:
-    return record is not None and record.expires_at <= settled
+def _over(rows: Iterable[tuple[str, bytes]], settled: datetime) -> list[str]:
+    """Return the keys of the records whose time is over."""
+    read = ((key, _read(key, raw)) for key, raw in rows)
+    return [key for key, record in read if record is not None and record.expires_at <= settled]

@@ -70,6 +70,12 @@ def _look(path: Path) -> tuple[str, int, bytes]:
     return "file", stat.S_IMODE(mode), path.read_bytes()
 
 
+@pytest.fixture
+def no_power_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for no disk: what survives a power cut is not what is tested."""
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+
+
 @pytest.fixture(scope="session")
 def new_bench(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bench]:
     """Return a maker of empty benches."""

@@ -18,6 +18,7 @@ from myclaw_core.undo.types import UndoRecord
 from .conftest import Bench
 from .test_journal import write
 
+pytestmark = pytest.mark.usefixtures("no_power_cut")
 SEQUENCES = 1000
 ROWS = 20
 FOREIGN_ROWS = 200

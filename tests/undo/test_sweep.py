@@ -3,124 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
-from attrs import evolve, field, frozen
+from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from myclaw_sqlite.event_store import SqliteEventStore
+from undo_store import KEEP_DAYS, TRACE, Store
 
-from myclaw_core import codec
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import UndoExpired, UnknownEvent
 from myclaw_core.process import this_process
 from myclaw_core.runtime.recorder import UNDO_KIND, undo_key
 from myclaw_core.runtime.tool import PlannedChange
-from myclaw_core.testing import FakeClock
-from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.dropping import drop_unneeded
 from myclaw_core.undo.journal import UndoJournal
-from myclaw_core.undo.keep import blob_files, blob_path
+from myclaw_core.undo.keep import blob_path
 from myclaw_core.undo.needs import needed_bytes
-from myclaw_core.undo.sweep import Swept, UndoSweeper, settled_time
-from myclaw_core.undo.types import UndoRecord
-
-TRACE = UUID(int=7)
-KEEP_DAYS = 30
-
-
-@frozen
-class Store:
-    """One home: a log, a blob store, a journal, and a file to change."""
-
-    folder: Path
-    clock: FakeClock = field(factory=FakeClock)
-
-    @property
-    def undo(self) -> Path:
-        return self.folder / "undo"
-
-    @property
-    def blobs(self) -> BlobStore:
-        return BlobStore(self.undo, 1_000_000, self.clock)
-
-    @property
-    def root(self) -> Path:
-        return self.folder / "root"
-
-    async def with_log(self, work: Callable[[EventLog], Awaitable[Any]]) -> Any:
-        log = EventLog(SqliteEventStore(self.folder / "events.db"), bytes(32), self.clock)
-        await log.open()
-        try:
-            return await work(log)
-        finally:
-            await log.close()
-
-    def make(self, text: str, *, whole: bool = False) -> UndoRecord:
-        """Keep a file, or its folder, as it is with this text, and return the record."""
-        self.root.mkdir(exist_ok=True)
-        (self.root / "a.txt").write_text(text)
-        journal = UndoJournal(self.blobs, self.clock, KEEP_DAYS)
-        named: dict[str, Any] = {
-            "undo_id": self.clock.new_id(),
-            "tool_name": "t",
-            "trace_id": TRACE,
-            "step_index": int(self.clock.new_id()) & 0xFFFF,
-        }
-        if whole:
-            return journal.record_snapshot(root=str(self.root), **named)
-        return journal.record(plan=(PlannedChange(path="a.txt", content=b"new"),), cwd=str(self.root), **named)
-
-    async def commit(self, record: UndoRecord) -> None:
-        """Record it as a step's intent does."""
-
-        async def put(log: EventLog) -> None:
-            async with log.transaction() as tx:
-                await tx.put(UNDO_KIND, undo_key(record.trace_id, record.step_index), codec.dumps(record))
-                await tx.append(UnknownEvent(type="intended", data={}))
-
-        await self.with_log(put)
-
-    async def happen(self) -> None:
-        """Let something be recorded now."""
-
-        async def put(log: EventLog) -> None:
-            async with log.transaction() as tx:
-                await tx.append(UnknownEvent(type="something", data={}))
-
-        await self.with_log(put)
-
-    async def sweep(self) -> Swept:
-        return await self.with_log(
-            lambda log: UndoSweeper(log=log, root=self.undo, clock=self.clock, keep_days=KEEP_DAYS).sweep()
-        )
-
-    async def pass_days(self, days: float) -> None:
-        """Let time pass that the record knows of."""
-        self.clock.advance(days=days)
-        await self.happen()
-        self.clock.advance(hours=13)
-
-    async def records(self) -> list[UndoRecord]:
-        rows = await self.with_log(lambda log: log.scan(UNDO_KIND))
-        return [codec.loads(UndoRecord, raw, key) for key, raw in rows if raw != b"torn"]
-
-    def files(self) -> set[str]:
-        return {file.parent.name + file.name for file in blob_files(self.undo)}
-
-    async def needed(self) -> set[str]:
-        return {sha for record in await self.records() for sha in needed_bytes(record, self.blobs)}
+from myclaw_core.undo.sweep import Swept, settled_time
 
 
 @pytest.fixture
@@ -380,71 +284,3 @@ def test_what_a_living_record_needs_is_always_there_and_nothing_else_in_the_end(
         assert store.files() == await store.needed()
 
     asyncio.run(play())
-
-
-KILLED = Path(__file__).with_name("sweep_until_killed.py")
-
-
-def sweep_until(store: Store, fatal: int) -> int:
-    """Sweep in a process that dies at a point; return how it ended."""
-    command = [sys.executable, str(KILLED), str(store.folder), store.clock.now().isoformat(), str(fatal)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode in {0, -signal.SIGKILL}, ended.stderr
-    return ended.returncode
-
-
-@contextmanager
-def sweeping(store: Store) -> Iterator[None]:
-    """Let another process sweep without end meanwhile."""
-    ready, write = os.pipe()
-    command = [sys.executable, str(KILLED), str(store.folder), store.clock.now().isoformat(), "-1"]
-    other = subprocess.Popen(command, pass_fds=(write,), env={**os.environ, "FD": str(write)})
-    os.close(write)
-    try:
-        assert os.read(ready, 1)
-        yield
-        assert other.poll() is None
-    finally:
-        other.kill()
-        other.wait()
-        os.close(ready)
-
-
-async def test_a_kill_at_any_point_of_a_sweep_loses_nothing_that_is_needed(tmp_path: Path) -> None:
-    """And the next sweep does the rest."""
-    fatal, last = 0, False
-    while not last:
-        fatal += 1
-        store = Store(tmp_path / str(fatal))
-        store.folder.mkdir()
-        for text in ("a", "b"):
-            await store.commit(store.make(text, whole=True))
-        await store.pass_days(31)
-        living = store.make("c", whole=True)
-        await store.commit(living)
-        await store.pass_days(0.1)
-        last = sweep_until(store, fatal) == 0
-        assert needed_bytes(living, store.blobs) <= store.files()
-        await store.sweep()
-        assert store.files() == needed_bytes(living, store.blobs)
-        assert UndoJournal(store.blobs, store.clock).revert(living).reverted
-    assert fatal > 5
-
-
-async def test_two_processes_that_sweep_and_put_at_once_lose_nothing(tmp_path: Path) -> None:
-    """One puts and commits the same few contents over and over; the other sweeps all the time."""
-    store = Store(tmp_path)
-    await store.happen()
-    store.clock.advance(days=2)
-    await store.happen()
-    store.clock.advance(days=2)
-    old = (store.clock.now() - timedelta(days=3)).timestamp()
-    with sweeping(store):
-        for number in range(40):
-            for file in blob_files(store.undo):
-                with suppress(FileNotFoundError):
-                    os.utime(file, (old, old))
-            record = store.make("abcd"[number % 4])
-            await store.commit(record)
-            assert needed_bytes(record, store.blobs) <= store.files()
-            await store.commit(evolve(record, reverted_at=store.clock.now()))
