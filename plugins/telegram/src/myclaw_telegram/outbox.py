@@ -14,7 +14,7 @@ from myclaw_telegram.api import Keyboard
 from myclaw_telegram.kept import KeptMessage
 from myclaw_telegram.keyboard import button
 from myclaw_telegram.markup import escaped
-from myclaw_telegram.outgoing import Content, Message
+from myclaw_telegram.outgoing import ChatMessage, Content
 from myclaw_telegram.sheet import Chat
 
 __all__ = ["Outbox"]
@@ -29,7 +29,7 @@ class Outbox:
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
-        self._message = Message()
+        self._message = ChatMessage()
         self._known: dict[UUID, Held] = {}
         self._ended: dict[UUID, str] = {}
         self._ticker: asyncio.Task[None] | None = None
@@ -46,7 +46,7 @@ class Outbox:
         self._draw()
         self._chat.out.aside(self._keep(self._message, [self._what(each) for each in held]))
         if not held:
-            self._message, self._known, self._ended = Message(), {}, {}
+            self._message, self._known, self._ended = ChatMessage(), {}, {}
         elif self._ticker is None or self._ticker.done():
             self._ticker = self._chat.out.aside(self._tick(), lasting=True)
 
@@ -77,7 +77,7 @@ class Outbox:
     def _what(self, held: Held) -> str:
         return cut(inert(render(held.what)), _WHAT_CHARS)
 
-    async def _keep(self, message: Message, lines: Sequence[str]) -> None:
+    async def _keep(self, message: ChatMessage, lines: Sequence[str]) -> None:
         """Remember what would be untrue after a restart; nothing where all is over."""
         if not await message.delivered() or message.id is None:
             return

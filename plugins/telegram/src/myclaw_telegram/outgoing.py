@@ -15,7 +15,7 @@ from myclaw_telegram.api import Api, Keyboard
 from myclaw_telegram.faults import ApiError, BlockedError, FloodError, NetworkError, RejectedError
 from myclaw_telegram.markup import plain_of
 
-__all__ = ["EDIT_EVERY_S", "Content", "Message", "Outgoing"]
+__all__ = ["EDIT_EVERY_S", "ChatMessage", "Content", "Outgoing"]
 
 EDIT_EVERY_S = 1.0
 """Seconds between what is shown last in a chat and the next edit."""
@@ -44,7 +44,7 @@ class Content:
 
 
 @define(eq=False)
-class Message:
+class ChatMessage:
     """One message of the bot.
 
     Attributes:
@@ -92,7 +92,7 @@ class Outgoing:
         self.chat_id = chat_id
         self._clock = clock
         self._trouble = trouble
-        self._waiting: dict[Message, None] = {}
+        self._waiting: dict[ChatMessage, None] = {}
         self._showed_s = float("-inf")
         self._failures = 0
         self._told = ""
@@ -100,7 +100,7 @@ class Outgoing:
         self._asides: set[asyncio.Task[None]] = set()
         self._lasting: set[asyncio.Task[None]] = set()
 
-    def write(self, message: Message, content: Content) -> None:
+    def write(self, message: ChatMessage, content: Content) -> None:
         """Let a message show something: it is sent the first time and edited from then on."""
         if content == message.wanted and not message.lost:
             return
@@ -109,9 +109,9 @@ class Outgoing:
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._drain())
 
-    def post(self, content: Content) -> Message:
+    def post(self, content: Content) -> ChatMessage:
         """Send a message of its own."""
-        message = Message()
+        message = ChatMessage()
         self.write(message, content)
         return message
 
@@ -171,7 +171,7 @@ class Outgoing:
             else:
                 self._done(message, content)
 
-    def _done(self, message: Message, content: Content | None) -> None:
+    def _done(self, message: ChatMessage, content: Content | None) -> None:
         """Note what a message shows; one that was written again meanwhile waits behind the others."""
         self._failures, self._told = 0, ""
         del self._waiting[message]
@@ -181,7 +181,7 @@ class Outgoing:
         else:
             self._waiting[message] = None
 
-    def _give_up(self, error: Exception, *messages: Message) -> None:
+    def _give_up(self, error: Exception, *messages: ChatMessage) -> None:
         if isinstance(error, ApiError) and str(error) != self._told:
             self._told = str(error)
             self._trouble(error.text)
@@ -189,7 +189,7 @@ class Outgoing:
             self._waiting.pop(message, None)
             message.settle(lost=True)
 
-    async def _deliver(self, message: Message, content: Content) -> None:
+    async def _deliver(self, message: ChatMessage, content: Content) -> None:
         """Show a content, plain where its markup is refused, and anew where the message is gone."""
         if content.html:
             with suppress(RejectedError):
@@ -203,7 +203,7 @@ class Outgoing:
             message.id = None
             await self._deliver(message, content)
 
-    async def _show(self, message: Message, text: str, content: Content, *, html: bool) -> None:
+    async def _show(self, message: ChatMessage, text: str, content: Content, *, html: bool) -> None:
         try:
             if message.id is None:
                 message.id = await self.api.send(self.chat_id, text, html=html, keyboard=content.keyboard)

@@ -21,7 +21,7 @@ from myclaw_telegram.door import sender_of
 from myclaw_telegram.kept import Kept
 from myclaw_telegram.keyboard import Data, button
 from myclaw_telegram.markup import escaped
-from myclaw_telegram.outgoing import Content, Message, Outgoing
+from myclaw_telegram.outgoing import ChatMessage, Content, Outgoing
 from myclaw_telegram.updates import Pressed
 
 __all__ = ["Keyed", "Presses"]
@@ -176,4 +176,4 @@ class Presses:
 
     def _rewrite(self, place: tuple[int, int], html: str, keyboard: Keyboard = ()) -> None:
         chat_id, message_id = place
-        self._out(chat_id).write(Message(id=message_id), Content.of(html, keyboard))
+        self._out(chat_id).write(ChatMessage(id=message_id), Content.of(html, keyboard))

@@ -11,7 +11,7 @@ from myclaw_core.runtime.channel import Status
 from myclaw_core.shown.inert import cut, inert, inert_answer, short_target
 from myclaw_core.shown.said import Said
 from myclaw_telegram.markup import escaped, plain_of, to_html
-from myclaw_telegram.outgoing import Content, Message
+from myclaw_telegram.outgoing import ChatMessage, Content
 from myclaw_telegram.split import LIMIT_UNITS, split, units
 
 __all__ = ["Progress", "formatted", "plain"]
@@ -28,7 +28,7 @@ class Progress:
         message: The one message that is edited while the turn runs.
     """
 
-    message: Message = field(factory=Message)
+    message: ChatMessage = field(factory=ChatMessage)
     _blocks: list[str] = field(factory=list)
     _chunks: list[str] = field(factory=list)
     _notices: list[str] = field(factory=list)

@@ -23,7 +23,7 @@ from myclaw_telegram.decoys import decoys, shuffled
 from myclaw_telegram.kept import Kept, KeptMessage
 from myclaw_telegram.keyboard import NAMES, Data
 from myclaw_telegram.offered import Keys, label, name_label
-from myclaw_telegram.outgoing import Content, Message, Outgoing
+from myclaw_telegram.outgoing import ChatMessage, Content, Outgoing
 from myclaw_telegram.presses import Presses
 from myclaw_telegram.questions import Question, card_html, head_of, sheet_html
 from myclaw_telegram.whole import send_whole
@@ -64,7 +64,7 @@ class Sheet:
     submit: Submit
     stirred: asyncio.Event
     questions: list[Question] = field(factory=list)
-    message: Message = field(factory=Message)
+    message: ChatMessage = field(factory=ChatMessage)
     opened: Question | None = None
     lock: asyncio.Lock = field(factory=asyncio.Lock)
     _token: str = ""
