@@ -83,7 +83,7 @@ class FileAccess(Protocol):
 
     Every method resolves its path again, opens it without following links beneath what the policy judged, and raises
     `EffectChangedError` where the handle is not what was judged; `ToolFailure` where the file system says no. Once the
-    turn was stopped it raises `CallStoppedError`, which no `except Exception` catches: a function ends at its next look.
+    turn was stopped it raises `CallStoppedError`, which no `except Exception` catches, so that the function ends there.
     """
 
     def read_bytes(self, path: str, limit: int | None = None) -> bytes:
