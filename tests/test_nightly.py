@@ -208,6 +208,36 @@ async def test_a_clock_that_is_set_back_lets_it_be_done_again(home: Home) -> Non
     assert (await home.run()).done_before
 
 
+async def test_a_clock_that_is_set_back_a_little_repeats_no_night(home: Home) -> None:
+    """Neither the night before nor this one once it comes again."""
+    home.clock.set(datetime(2026, 1, 6, 3, 30, tzinfo=UTC))
+    await home.run()
+    home.clock.set(datetime(2026, 1, 6, 2, 30, tzinfo=UTC))
+    before = await home.run()
+    home.clock.advance(hours=1)
+    again = await home.run()
+    home.clock.advance(days=1)
+
+    assert (before.done_before, again.done_before) == (True, True)
+    assert not (await home.run()).done_before
+    assert [event.night for event in await home.events(NightlyDone)] == ["2026-01-06", "2026-01-07"]
+
+
+async def test_two_that_do_it_at_the_same_time_record_it_once(home: Home) -> None:
+    """As the daemon and a person who types it."""
+    reports: list[NightlyReport] = []
+
+    async def second(now: datetime) -> list[str]:
+        if not reports:
+            reports.append(await home.run())
+        return []
+
+    reports.append(await home.run(a={"myclaw_nightly": second}))
+
+    assert not any(report.done_before or report.problems for report in reports)
+    assert [event.night for event in await home.events(NightlyDone)] == ["2026-01-05"]
+
+
 async def test_scores_of_what_is_not_used_for_30_days_are_kept_faded(home: Home) -> None:
     """Beside the record: no row, and no byte of a score, changes by it."""
     await home.use(NOTES, PHOTOS, ("runtime", "success"))
