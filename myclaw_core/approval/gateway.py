@@ -157,13 +157,20 @@ class Gateway:
             NeverRefusedError: The sender has said never meanwhile.
         """
         classes = [effect.effect_class for effect in step.effects] or [PURE_CLASS]
-        await self._never.require(tx, sender, step.actor, classes)
+        for each in await self._senders(tx, step, sender):
+            await self._never.require(tx, each, step.actor, classes)
         if step.approval_id is not None:
             await self.consume(tx, step.approval_id, step.args_digest, sender)
             return ()
         grant_ids = step.decision.grant_ids if step.decision else ()
         await self._grants.use(tx, grant_ids)
         return grant_ids
+
+    async def _senders(self, tx: LogTransaction, step: ActionStep, sender: str) -> Sequence[str]:
+        """Return whose never-lists count: also that of the run that left the question."""
+        record = await records.find(tx, step.approval_id) if step.approval_id else None
+        origin = record.request.origin if record else None
+        return list(dict.fromkeys((sender, origin.sender if origin else sender)))
 
     async def consume(self, tx: LogTransaction, request_id: UUID, args_digest: str, sender: str | None = None) -> None:
         """Use up an approval inside `tx`.
@@ -297,13 +304,20 @@ class Gateway:
 
     async def _answers(self, asked: Sequence[Asked], sender: str, channel: Channel) -> ApprovalNote:
         """Wait for the answers and return why those that are missing did not come."""
+        waits_s = self._waits_s(asked)
         try:
-            async with self._clock.timeout(self._expires_s):
+            async with self._clock.timeout(waits_s):
                 await self._show(asked, sender, channel)
         except TimeoutError:
-            channel.notice(N_("no answer within {seconds} s counts as no", seconds=self._expires_s))
+            channel.notice(N_("no answer within {seconds} s counts as no", seconds=f"{waits_s:g}"))
             return "timeout"
         return "no answer"
+
+    def _waits_s(self, asked: Sequence[Asked]) -> float:
+        """Return how long an answer is waited for; a question that was left may end before others do."""
+        ends = [each.request.expires_at for each in asked if each.request.origin]
+        left_s = [(at - self._grants.time.now()).total_seconds() for at in ends]
+        return max(0.0, min(self._expires_s, *left_s)) if left_s else self._expires_s
 
     async def _show(self, asked: Sequence[Asked], sender: str, channel: Channel) -> None:
         """Show requests together with what the sender sees already, or afterwards; return once all are closed."""
@@ -353,6 +367,7 @@ class Gateway:
                 booked = await self._press.take(tx, asked, reply, others)
             for each in (asked, *others):
                 each.approval = booked.get(each.request.id)
+            asked.withdrawn = not booked  # somebody else has ended it
             for shown in self._shown.values():
                 shown.cards.tell()
             return None if booked else N_("this question is not open any more")

@@ -14,6 +14,7 @@ from myclaw_core.approval.deferred import DEFERRED_KIND, MAX_LEFT
 from myclaw_core.approval.types import ApprovalCard, Reply
 from myclaw_core.errors import UsageError
 from myclaw_core.events.types import ApprovalAnswered, DeferralEnded, NeverChanged, QuestionDeferred, StepIntended
+from myclaw_core.policy.never import NeverList, NeverRecord
 from myclaw_core.runtime.again import words_again
 from myclaw_core.runtime.deferred import offer
 from myclaw_core.runtime.offers import keep_offering
@@ -438,3 +439,31 @@ async def test_it_is_brought_once_to_everybody_who_is_told_news(
             await bringing
         assert await agent.services.gateway.pending() == []
         assert len(await agent.services.gateway.left()) == 1
+
+
+async def test_a_card_whose_question_was_let_go_closes_at_the_first_press(open_agent, home, leave, clock) -> None:
+    async with open_agent([write("a.md"), says("No.")]) as agent:
+        await leave(agent)
+        place = Slow(clock)
+        task = asyncio.ensure_future(offer(agent, place, "test:me"))
+        request = (await place.came.get()).request
+        clock.advance(seconds=5)
+        assert await agent.services.gateway.drop_left() == 1
+        refusal = await agent.services.gateway.submit(Reply(request_id=request.id, granted=True, by="test:me"))
+        assert str(refusal) == "this question is not open any more"
+        (trace,) = await task
+        assert trace.outcome == "denied"
+        assert not (home.workspace / "a.md").exists()
+
+
+async def test_what_its_own_sender_said_never_to_meanwhile_is_not_done(open_agent, home, leave, ask, clock) -> None:
+    """Whoever says yes."""
+    async with open_agent([write("a.md"), says("No.")]) as agent:
+        await leave(agent, sender="cron:night")
+        (left,) = await agent.services.gateway.left()
+        effect_class = left.request.draft.effect_class
+        entry = NeverRecord(sender="cron:night", actor="fs_write", effect_class=effect_class, at=clock.now())
+        async with agent.log.transaction() as tx:
+            await NeverList().put(tx, entry, None)
+        assert "you said never" in (await ask(agent)).shown[0]
+        assert not (home.workspace / "a.md").exists()
