@@ -259,6 +259,24 @@ async def test_a_question_that_joins_has_a_pause_of_its_own(talk: Talk) -> None:
     assert [approval.verdict for approval in (*await first, *await turn_task)] == ["granted", "granted"]
 
 
+async def test_all_means_the_lines_it_was_shown_for(talk: Talk) -> None:
+    """One that could be answered only since then is still open."""
+    first = await talk.ask(question(talk.clock, name="1.md"), question(talk.clock, name="2.md"))
+    await talk.read()
+    asking = talk.desk.gateway.ask([question(talk.clock, name="3.md")], _turn(talk), talk.channel)
+    third = asyncio.ensure_future(asking)
+    await talk.until(lambda: "3.md" in talk.last.text)
+    await talk.clock.asleep(1)
+    talk.ada.presses(talk.last, "yes to all these 2")
+    (press,) = await talk.presses()
+    talk.clock.advance(seconds=4)  # the third could be answered now
+    await talk.chats.pressed(press)
+    assert [approval.verdict for approval in await first] == ["granted", "granted"]
+    assert not third.done()
+    await talk.press("3: no")
+    assert [approval.verdict for approval in await third] == ["denied"]
+
+
 async def test_irreversible_actions_are_answered_alone(talk: Talk) -> None:
     """No similar ones, not with all."""
     kinds = {"kind": "outbound_message", "reversibility": "irreversible", "tool": "mail"}

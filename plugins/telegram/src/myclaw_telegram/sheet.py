@@ -70,6 +70,7 @@ class Sheet:
     _token: str = ""
     _drawn: tuple[object, ...] = ()
     _buttons: frozenset[str] = frozenset()
+    _together: tuple[Question, ...] = ()
     _closed: bool = False
 
     @property
@@ -175,13 +176,13 @@ class Sheet:
     def _reply(self, question: Question, data: Data, by: str) -> Reply:
         request = question.card.request
         typed = question.names[NAMES.index(data.action)] if data.action in NAMES else ""
-        also = [each for each in self._together() if each is not question] if data.action == "all" else []
+        others = set(self._open()) & set(self._together) - {question} if data.action == "all" else set()
         return Reply(
             request_id=request.id,
             granted=data.action not in ("no", "never"),
             by=by,
             reach=REACHES.get(cast("Answer", data.action), "once"),
-            also=tuple(each.card.request.id for each in also),
+            also=tuple(each.card.request.id for each in self._together if each in others),
             typed=typed,
         )
 
@@ -201,6 +202,7 @@ class Sheet:
         self._token = self.chat.presses.token(self) if ready or self.opened else ""
         html, keyboard = self._overview(ready) if self.opened is None else self._opened(self.opened)
         self._buttons = frozenset(each.data for row in keyboard for each in row)
+        self._together = tuple(each for each in ready if each.card.request.batchable)  # all that "all" was shown for
         self.chat.out.write(self.message, Content.of(html, keyboard))
 
     def _overview(self, ready: Sequence[Question]) -> tuple[str, Keyboard]:
@@ -214,9 +216,6 @@ class Sheet:
 
     def _open(self) -> list[Question]:
         return [each for each in self.questions if not each.answer and self.cards.is_open(each.card)]
-
-    def _together(self) -> list[Question]:
-        return [each for each in self._open() if each.card.request.batchable and self._is_ready(each)]
 
     def _is_ready(self, question: Question) -> bool:
         return question.ready_s is not None and self.chat.clock.monotonic() >= question.ready_s
