@@ -21,7 +21,7 @@ def decoys(
         name: The right one.
         taken: Names that would be right, too.
         others: Names of other targets that are shown, which are the likeliest to be mixed up.
-        label: How a name is shown; no two of the three look the same.
+        label: How a name is shown, with its beginning in any case; no two of the three look the same.
     """
     found: list[str] = []
     looks = {label(each) for each in (name, *taken)}
@@ -43,7 +43,7 @@ def shuffled(names: Iterable[str], token: str) -> tuple[str, ...]:
 
 
 def _alike(name: str) -> Iterator[str]:
-    """Yield names like one: another number, or another word before its ending; without end."""
+    """Yield names like one: another number, or another word before its ending; without end, in sight however it is cut."""
     if number := _NUMBER.search(name):
         for step in (1, -1):
             other = str(max(0, int(number[0]) + step)).zfill(len(number[0]))
@@ -54,4 +54,4 @@ def _alike(name: str) -> Iterator[str]:
     for word in _WORDS:
         yield f"{stem}-{word}{dot}{ending}"
     for counted in count(2):
-        yield f"{stem}-{counted}{dot}{ending}"
+        yield f"{counted}-{name}"

@@ -79,9 +79,9 @@ def button(label: str, action: Action, id_: UUID, token: str = "") -> Button:
     return Button(fitting(label), Data(action, id_, token).encoded())
 
 
-def fitting(label: str) -> str:
-    """Return a label as a button can show it: a long one is cut in its middle."""
-    if len(label) <= _MAX_LABEL_CHARS:
+def fitting(label: str, most: int = _MAX_LABEL_CHARS) -> str:
+    """Return a label as a button can show it: one of more than `most` characters is cut in its middle."""
+    if len(label) <= most:
         return label
-    half = _MAX_LABEL_CHARS // 2
+    half = most // 2
     return f"{label[:half]}…{label[1 - half :]}"

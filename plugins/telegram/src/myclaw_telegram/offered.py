@@ -15,6 +15,8 @@ from myclaw_telegram.questions import Question
 
 __all__ = ["Keys", "label", "name_label"]
 
+_NAME_CHARS = 50
+
 
 def label(action: Action) -> str:
     """Return what a button says, and what is told once it was pressed."""
@@ -35,8 +37,8 @@ def label(action: Action) -> str:
 
 
 def name_label(name: str) -> str:
-    """Return how a name to choose is shown."""
-    return fitting(inert(name))
+    """Return how a name to choose is shown, with room for the number of its question before it."""
+    return fitting(inert(name), _NAME_CHARS)
 
 
 @frozen
