@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from myclaw_core import codec
 from myclaw_core.errors import CodecError, StoreError
@@ -23,6 +23,7 @@ SEEN_KEYS = 1000
 """How many keys of each messenger are remembered: services deliver late, twice, and count anew now and then."""
 
 _SEEN_KIND = "inbox_seen"
+_MARK_CHARS = 17
 _log = logging.getLogger("myclaw.sessions")
 
 
@@ -48,12 +49,20 @@ class SeenKeys:
 
     Attributes:
         next: Number of the next message.
-        keys: Digests of the keys that were seen, the oldest first.
+        marks: Digests of the keys that were seen, the oldest first, joined: it is read and written for every message.
     """
 
     next: int = 1
-    keys: tuple[str, ...] = ()
+    marks: str = ""
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    def __contains__(self, key: str) -> bool:
+        """Return whether a key was seen."""
+        return _mark(key) in self.marks
+
+    def with_key(self, key: str) -> SeenKeys:
+        """Return what is remembered once a message came under `key`."""
+        return evolve(self, next=self.next + 1, marks=(self.marks + _mark(key))[-SEEN_KEYS * _MARK_CHARS :])
 
 
 class Inbox:
@@ -75,14 +84,12 @@ class Inbox:
         Raises:
             StoreError: It could not be kept.
         """
-        mark = hashlib.sha256(incoming.key.encode(errors="replace")).hexdigest()[:16]
         async with self._log.transaction() as tx:
             seen = await _seen(tx, incoming.channel)
-            if mark in seen.keys:
+            if incoming.key in seen:
                 return None
             key = f"{incoming.channel}/{seen.next:012d}"
-            seen = SeenKeys(next=seen.next + 1, keys=(*seen.keys, mark)[-SEEN_KEYS:])
-            await tx.put(_SEEN_KIND, incoming.channel, codec.dumps(seen))
+            await tx.put(_SEEN_KIND, incoming.channel, codec.dumps(seen.with_key(incoming.key)))
             if keep:
                 await tx.put(INBOX_KIND, key, codec.dumps(_waiting(incoming), redact=True))
         return key
@@ -116,6 +123,11 @@ class Inbox:
             async with self._log.transaction() as tx:
                 for key in gone:
                     await tx.delete(INBOX_KIND, key)
+
+
+def _mark(key: str) -> str:
+    """Return the digest of a key with the blank that ends it, so that no two of them make a third."""
+    return hashlib.sha256(key.encode(errors="replace")).hexdigest()[: _MARK_CHARS - 1] + " "
 
 
 async def _seen(tx: LogTransaction, channel: str) -> SeenKeys:

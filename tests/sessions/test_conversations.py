@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from messengers import FakeMessenger, until
 
+from myclaw_core.errors import StoreError
 from myclaw_core.events.types import TraceClosed, TurnStarted
 from myclaw_core.runtime.messenger import Health
 from myclaw_core.sessions.queue import MAX_WAITING
@@ -81,6 +82,26 @@ async def test_a_key_counts_for_its_own_messenger_only(open_agent: Any, clock: F
         inbox = Inbox(agent.log)
         keys = [await inbox.receive(messenger.incoming("Hi", key="1")) for messenger in (one, other, one)]
     assert keys == ["one/000000000001", "other/000000000001", None]
+
+
+async def test_the_last_thousand_keys_are_remembered(open_agent: Any, clock: FakeClock) -> None:
+    """Only what came a thousand messages ago would be taken for new; a record that is damaged takes nothing at all."""
+    from myclaw_core.sessions.inbox import SEEN_KEYS, Inbox
+
+    messenger = FakeMessenger(clock)
+    async with open_agent() as agent:
+        inbox = Inbox(agent.log)
+
+        async def is_new(number: int) -> bool:
+            return await inbox.receive(messenger.incoming("Hi", key=str(number)), keep=False) is not None
+
+        assert all([await is_new(number) for number in range(SEEN_KEYS + 1)])
+        assert not any([await is_new(number) for number in range(1, SEEN_KEYS + 1)])
+        assert await is_new(0)
+        async with agent.log.transaction() as tx:
+            await tx.put("inbox_seen", messenger.name, b"\xff")
+        with pytest.raises(StoreError, match="backup"):
+            await is_new(SEEN_KEYS + 2)
 
 
 async def test_commands_answer_beside_a_running_turn(open_sessions: Any) -> None:
