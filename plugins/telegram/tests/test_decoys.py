@@ -1,4 +1,4 @@
-"""The three names of a question that must be checked: they are always found, and can be told apart as they are shown."""
+"""The three names of a question that must be checked: they are always found, and are told apart as they are shown."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def shuffled(names: Iterable[str], token: str) -> tuple[str, ...]:
 
 
 def _alike(name: str) -> Iterator[str]:
-    """Yield names like one: another number, or another word before its ending; without end, in sight however it is cut."""
+    """Yield names like one: another number, or word before its ending; without end, and in sight however it is cut."""
     if number := _NUMBER.search(name):
         for step in (1, -1):
             other = str(max(0, int(number[0]) + step)).zfill(len(number[0]))

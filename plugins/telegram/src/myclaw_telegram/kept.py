@@ -9,15 +9,17 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from myclaw_core.errors import StoreError
+from myclaw_core.errors import MyclawError
 from myclaw_core.runtime.messenger import Reception
 
 __all__ = ["Kept", "KeptMessage"]
 
 _NAME = "open messages"
-_MOST = 500
+_MOST = 300
+_ROOM_BYTES = 20_000
+"""Of the lines of all messages together; with what names 300 messages it stays below the 64 KiB that the core keeps."""
 _log = logging.getLogger("myclaw.telegram")
 
 
@@ -85,11 +87,24 @@ class Kept:
         async with self._lock:
             if self._reception is None:
                 return
-            raw = json.dumps([_as_json(each) for each in self._messages.values()]).encode()
+            kept = [_as_json(each) for each in _in_short(list(self._messages.values()))]
             try:
-                await self._reception.save(_NAME, raw)
-            except StoreError as error:
+                await self._reception.save(_NAME, _dumped(kept))
+            except MyclawError as error:
                 _log.warning("open messages could not be kept: %s", error)
+
+
+def _in_short(messages: Sequence[KeptMessage]) -> list[KeptMessage]:
+    """Return messages that can be kept together: the lines of the oldest give way."""
+    room, short = _ROOM_BYTES, []
+    for each in reversed(messages):
+        room -= len(_dumped(each.lines))
+        short.append(each if room >= 0 or not each.lines else evolve(each, lines=("…",)))
+    return short[::-1]
+
+
+def _dumped(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode(errors="replace")
 
 
 def _as_json(message: KeptMessage) -> dict[str, Any]:
