@@ -84,7 +84,7 @@ def json_problems(value: Any) -> list[Problem]:
     Refused are other types than dict, list, tuple, str, int, float, bool and None, keys that are not text, NaN and
     infinities, whole numbers beyond 64 bits, lone surrogates, and more than 100 levels.
     """
-    return list(_walk(value, "", 0))
+    return [] if _is_sound(value, 0) else list(_walk(value, "", 0))
 
 
 def is_too_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
@@ -92,6 +92,21 @@ def is_too_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
     if not isinstance(value, dict):
         return False
     return levels == 0 or any(is_too_deep(item, levels - 1) for item in value.values())
+
+
+def _is_sound(value: Any, depth: int) -> bool:
+    """Return whether `_walk` would find nothing; all that is written passes here, hence without places and texts."""
+    if isinstance(value, str):
+        return value.isascii() or _encodable(value)
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, dict):
+        return depth < MAX_DEPTH and all(
+            isinstance(key, str) and _is_sound(key, 0) and _is_sound(item, depth + 1) for key, item in value.items()
+        )
+    if isinstance(value, list | tuple):
+        return depth < MAX_DEPTH and all(_is_sound(item, depth + 1) for item in value)
+    return scalar_problem(value) is None
 
 
 def _walk(value: Any, path: str, depth: int) -> Iterator[Problem]:
