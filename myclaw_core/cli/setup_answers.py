@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from getpass import getpass
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_, _, render
@@ -54,8 +54,8 @@ class Answers:
     model: str = ""
     daily_eur: str = ""
     folders: tuple[str, ...] = ()
-    key: str = ""
-    token: str = ""
+    key: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
 
     def variable(self, known: Known) -> str:
         """Return the variable that the provider takes its key from; empty where that is not known."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from myclaw_core.errors import MyclawError
 from myclaw_core.keyfile import find_secret
@@ -33,14 +33,14 @@ class Account:
 
     Attributes:
         home: Where the password's file lies.
-        environ: Where the password is looked for first.
+        environ: Where the password is looked for first; it holds every secret of the process, so nothing shows it.
         user: Empty where nobody logs in.
         ca_file: Certificates to trust in place of the system's; empty for those.
         timeout_s: Longest silence of the server.
     """
 
     home: Home
-    environ: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False)
     host: str
     port: int
     security: Literal["starttls", "tls", "none"]
