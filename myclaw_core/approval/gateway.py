@@ -11,8 +11,9 @@ from uuid import UUID
 from attrs import evolve, frozen
 
 from myclaw_core.approval import records
-from myclaw_core.approval.cards import Asked, Cards
+from myclaw_core.approval.cards import Asked
 from myclaw_core.approval.deferred import Deferrals
+from myclaw_core.approval.displays import Displays
 from myclaw_core.approval.grants import GrantBook, is_similar
 from myclaw_core.approval.press import Press
 from myclaw_core.approval.tutor import who_is_checked
@@ -39,10 +40,7 @@ from myclaw_core.types.action import PURE_CLASS, ApprovalRequestDraft
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["JOIN_S", "Gateway", "Question"]
-
-JOIN_S = 10.0
-"""Seconds after the first display during which later questions join what is shown."""
+__all__ = ["Gateway", "Question"]
 
 _TIDY_AFTER = timedelta(days=1)
 
@@ -73,14 +71,6 @@ class Question:
     completes: tuple[TrustSubject, ...] = ()
     sealed: Sealed | None = None
     left: Deferred | None = None
-
-
-@frozen
-class _Shown:
-    """What one sender sees on one channel."""
-
-    cards: Cards
-    task: asyncio.Task[None]
 
 
 class Gateway:
@@ -120,7 +110,7 @@ class Gateway:
         self._tidied_at = clock.now()
         self._lock = asyncio.Lock()
         self._asked: dict[UUID, Asked] = {}
-        self._shown: dict[tuple[int, str], _Shown] = {}
+        self._displays = Displays(clock, self.submit)
 
     async def ask(self, questions: Sequence[Question], turn: Turn, channel: Channel) -> list[Approval]:
         """Ask all questions together and return one approval each, in the same order.
@@ -307,7 +297,7 @@ class Gateway:
         waits_s = self._waits_s(asked)
         try:
             async with self._clock.timeout(waits_s):
-                await self._show(asked, sender, channel)
+                await self._displays.show(asked, sender, channel)
         except TimeoutError:
             channel.notice(N_("no answer within {seconds} s counts as no", seconds=f"{waits_s:g}"))
             return "timeout"
@@ -318,41 +308,6 @@ class Gateway:
         ends = [each.request.expires_at for each in asked if each.request.origin]
         left_s = [(at - self._grants.time.now()).total_seconds() for at in ends]
         return max(0.0, min(self._expires_s, *left_s)) if left_s else self._expires_s
-
-    async def _show(self, asked: Sequence[Asked], sender: str, channel: Channel) -> None:
-        """Show requests together with what the sender sees already, or afterwards; return once all are closed."""
-        key = (id(channel), sender)
-        while (shown := self._shown.get(key)) is not None and not shown.task.done() and not self._takes_more(shown):
-            await asyncio.wait({shown.task})
-        if shown is None or shown.task.done():
-            shown = self._shown[key] = self._begin(key, channel)
-        for each in asked:
-            each.shown_s = self._clock.monotonic()
-        shown.cards.add(asked)
-        try:
-            await _closed(shown, asked)
-        finally:
-            shown.cards.withdraw(asked)
-            if not shown.cards.has_open and not shown.task.done():
-                shown.task.cancel()
-                await asyncio.wait({shown.task})
-
-    def _begin(self, key: tuple[int, str], channel: Channel) -> _Shown:
-        cards = Cards(self._clock)
-        shown = _Shown(cards, asyncio.ensure_future(channel.ask(cards, self.submit)))
-
-        def ended(task: asyncio.Task[None]) -> None:
-            if not task.cancelled():
-                task.exception()  # whoever still waits raises it
-            if self._shown.get(key) is shown:
-                del self._shown[key]
-            cards.tell()
-
-        shown.task.add_done_callback(ended)
-        return shown
-
-    def _takes_more(self, shown: _Shown) -> bool:
-        return self._clock.monotonic() - shown.cards.began_s <= JOIN_S
 
     async def _submit(self, reply: Reply) -> Text | None:
         async with self._lock:
@@ -368,8 +323,7 @@ class Gateway:
             for each in (asked, *others):
                 each.approval = booked.get(each.request.id)
             asked.withdrawn = not booked  # somebody else has ended it
-            for shown in self._shown.values():
-                shown.cards.tell()
+            self._displays.tell()
             return None if booked else N_("this question is not open any more")
 
     async def _settle(self, asked: Sequence[Asked], note: ApprovalNote) -> list[Approval]:
@@ -404,11 +358,3 @@ class Gateway:
             decided_at=self._clock.now(),
             note=note,
         )
-
-
-async def _closed(shown: _Shown, asked: Sequence[Asked]) -> None:
-    """Wait until these requests are closed and, where they were the last, until the channel has ended its display."""
-    while not shown.task.done() and (any(each.is_open for each in asked) or not shown.cards.has_open):
-        await shown.cards.changed()
-    if shown.task.done() and any(each.is_open for each in asked):
-        shown.task.result()

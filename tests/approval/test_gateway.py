@@ -13,7 +13,7 @@ from spoken import untranslatable
 
 from myclaw_core.approval.types import Approval, ApprovalCard, Reply
 from myclaw_core.codec import event_tag
-from myclaw_core.errors import StoreError
+from myclaw_core.errors import MyclawError, StoreError
 from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, TrustChanged
 from myclaw_core.runtime.types import Turn
 from myclaw_core.testing import FakeClock, RecordingChannel
@@ -119,7 +119,7 @@ async def test_open_requests_survive_a_restart_and_end_with_their_turn(
             raise ConnectionError
 
     async with kit.opened(tmp_path / "events.db", clock) as desk:
-        with pytest.raises(ConnectionError):
+        with pytest.raises(MyclawError, match="could not ask: ConnectionError"):
             await desk.gateway.ask([kit.asking(kit.planned(turn))], turn, Leaving(clock))
     async with kit.opened(tmp_path / "events.db", clock) as desk:
         assert len(await desk.gateway.pending()) == 1
