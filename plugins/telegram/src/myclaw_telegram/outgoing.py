@@ -60,6 +60,11 @@ class ChatMessage:
     lost: bool = False
     _settled: asyncio.Event = field(factory=asyncio.Event)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether it will show something that it does not show yet."""
+        return self.wanted is not None and not self._settled.is_set()
+
     async def delivered(self) -> bool:
         """Wait until it shows what is wanted; return whether it does."""
         await self._settled.wait()

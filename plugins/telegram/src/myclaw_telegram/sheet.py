@@ -12,6 +12,7 @@ from myclaw_core.approval.cards import Cards
 from myclaw_core.approval.tutor import names_of
 from myclaw_core.approval.types import ApprovalCard, Reply
 from myclaw_core.clock import Clock
+from myclaw_core.errors import StoreError
 from myclaw_core.messages import _
 from myclaw_core.runtime.channel import Submit
 from myclaw_core.shown.card import summary
@@ -130,7 +131,7 @@ class Sheet:
             each.answer = each.answer or _("no answer, which counts as no")
             self.chat.presses.ended(each.card.request.id)
         self.chat.presses.end(self._token)
-        if self.message.id is not None:
+        if self.message.id is not None or self.message.is_waiting:
             self.chat.out.write(self.message, Content.of(sheet_html(self.questions)))
             self.chat.out.aside(self._forget())
 
@@ -145,15 +146,27 @@ class Sheet:
             StoreError: It could not be recorded.
         """
         question = next(each for each in self.questions if each.card.request.id == data.id)
-        refusal = None
+        try:
+            refusal = await self._act(question, data, by)
+        except StoreError:
+            raise  # the press comes again, with the same button
+        except Exception:
+            self._renew()
+            raise
+        self._renew()
+        return refusal
+
+    def _renew(self) -> None:
+        """Have it drawn with new buttons: those that are there are used up."""
+        self._drawn = ()
+        self.stirred.set()
+
+    async def _act(self, question: Question, data: Data, by: str) -> Text | None:
         if data.action in ("more", "back", "details"):
             self._turn_to(question, data)
-        else:
-            async with self.lock:
-                refusal = await self._decide(question, data, by)
-        self._drawn = ()  # the buttons are used up
-        self.stirred.set()
-        return refusal
+            return None
+        async with self.lock:
+            return await self._decide(question, data, by)
 
     def _turn_to(self, question: Question, data: Data) -> None:
         self.opened = None if data.action == "back" else question
