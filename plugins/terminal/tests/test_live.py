@@ -135,6 +135,17 @@ def test_answers_cannot_steer_the_terminal_or_hide_an_address(terminal: io.Strin
     assert "\x1b]8" not in terminal.getvalue()
 
 
+def test_a_character_that_steers_is_visible_also_where_markdown_spells_it(terminal: io.StringIO) -> None:
+    """It becomes one only when the markup is read."""
+    screen = LiveScreen(terminal, FakeClock())
+    screen.stream("a &#x202e;gpj.exe\n\n- b &#13;c")
+    screen.settle()
+    output = terminal.getvalue()
+    assert "\u202e" not in output
+    assert "a \\u202egpj.exe" in output
+    assert "b ␍c" in output
+
+
 def test_the_newest_status_wins_and_lines_go_above_it(terminal: io.StringIO) -> None:
     """The spinner is one row at the bottom."""
     clock = FakeClock()

@@ -11,6 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from attrs import define, field
 
+from myclaw_core.shown.inert import inert_answer
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
@@ -225,7 +227,7 @@ def _inline_html(tokens: Iterable[Token]) -> str:
         elif kind.removesuffix("_close") in _TAGS:
             out.append(f"</{_TAGS[kind.removesuffix('_close')]}>")
         else:
-            out.append(escaped(token.content))
+            out.append(escaped(inert_answer(token.content)))  # once more: `&#x202e;` is a character only now
     return "".join(out)
 
 

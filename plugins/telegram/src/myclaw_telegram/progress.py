@@ -30,7 +30,7 @@ class Progress:
 
     message: ChatMessage = field(factory=ChatMessage)
     _blocks: list[str] = field(factory=list)
-    _chunks: list[str] = field(factory=list)
+    _block: str = ""
     _notices: list[str] = field(factory=list)
     _words: str = ""
 
@@ -42,16 +42,20 @@ class Progress:
 
     def text(self, chunk: str) -> None:
         """Take the next piece of the answer."""
-        self._chunks.append(chunk)
+        self._block += chunk
 
     def notice(self, line: str) -> None:
         """Take a line beside the answer."""
         self._notices.append(line)
 
     def running(self) -> Content:
-        """Return what is shown meanwhile: the newest text as it is, for half of its markup may be missing."""
-        text = inert_answer(self._answer())
-        if len(text) > _TAIL_CHARS:
+        """Return what is shown meanwhile: the newest text as it is, for half of its markup may be missing.
+
+        It is asked for with each piece of the answer, so that no more of that is looked at than is shown.
+        """
+        answer = self._answer()
+        text = inert_answer(answer[-_TAIL_CHARS:])
+        if max(len(answer), len(text)) > _TAIL_CHARS:
             text = f"…{text[-_TAIL_CHARS:]}"
         notices = [cut(line, _DETAIL_CHARS) for line in self._notices[-3:]]
         lines = [text.strip("\n"), "\n".join(notices), f"⏳ {self._words}" if self._words else ""]
@@ -70,11 +74,12 @@ class Progress:
         return [*answer, *plain(below)]
 
     def _answer(self) -> str:
-        return "\n\n".join(filter(str.strip, [*self._blocks, "".join(self._chunks)]))
+        return "\n\n".join([*self._blocks, self._block] if self._block.strip() else self._blocks)
 
     def _end_block(self) -> None:
-        self._blocks.append("".join(self._chunks))
-        self._chunks.clear()
+        if self._block.strip():
+            self._blocks.append(self._block)
+        self._block = ""
 
 
 def formatted(markdown: str) -> list[Content]:

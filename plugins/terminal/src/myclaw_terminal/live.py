@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.cells import chop_cells
 from rich.console import Console, RenderableType
@@ -23,6 +23,9 @@ from myclaw_terminal.hanging import hanging
 from myclaw_terminal.lines import Line, Style, layout
 from myclaw_terminal.region import Region
 from myclaw_terminal.screen import status_words, write
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 __all__ = ["LiveScreen"]
 
@@ -194,7 +197,9 @@ class LiveScreen:
     def _render_markdown(self, text: str) -> str:
         if len(text) > _MARKDOWN_LIMIT:
             return self._render(RichText(text.strip("\n")))
-        rendered = self._render(Markdown(text, hyperlinks=False, code_theme="ansi_dark"))
+        markdown = Markdown(text, hyperlinks=False, code_theme="ansi_dark")
+        _make_inert(markdown.parsed)
+        rendered = self._render(markdown)
         return rendered.strip("\n") + "\n"
 
     def _render(self, renderable: RenderableType) -> str:
@@ -215,3 +220,10 @@ class LiveScreen:
         while self._words or self._tail_rows is None:
             await self._clock.sleep(_TICK_S)
             self._paint()
+
+
+def _make_inert(tokens: Iterable[Token]) -> None:
+    """Make visible what became a character only when Markdown was read, such as `&#x202e;`."""
+    for token in tokens:
+        token.content = inert_answer(token.content)
+        _make_inert(token.children or ())
