@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from myclaw_core.desk import SessionDesk
-from myclaw_core.errors import MyclawError
+from myclaw_core.errors import MyclawError, StoreError
 from myclaw_core.messages import N_
 from myclaw_core.outbox.news import tell_unsent
+from myclaw_core.plugins.contain import one_line
 from myclaw_core.redact import contains_mask
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.conversation import Conversation
@@ -90,7 +91,7 @@ class Sessions:
             await tell_unsent(self._agent.services.outbox, self._channel)
             for key, message in await self._inbox.waiting():
                 if message.channel in self._messengers:
-                    await self._take_up(key, message)
+                    await self._try_to_take_up(key, message)
             self._open = True
 
     async def stop(self) -> None:
@@ -122,15 +123,30 @@ class Sessions:
         async with self._in_order:
             refusal = self._refusal(incoming)
             keep = refusal is None and bool(incoming.text.strip())
+            # Found before the message is kept: what is kept and cannot be queued would wait for the next start.
+            queue = await self._reachable(incoming) if self._open and (keep or refusal is not None) else None
             key = await self._inbox.receive(incoming, keep=keep)
             if key is None:
                 return False
-            if refusal is not None:
-                await self._tell(incoming, refusal)
-            elif keep and self._open:
-                queue = await self._queue(incoming.channel, incoming.sender, incoming.place)
+            if queue is not None and refusal is not None:
+                queue.tell(refusal)
+            elif queue is not None:
                 queue.take(Received(key=key, text=incoming.text))
             return True
+
+    async def _reachable(self, incoming: Incoming) -> ConversationQueue:
+        """Return the queue of a message's conversation.
+
+        Raises:
+            StoreError: Its messenger gives no channel to answer on now; the message must be delivered again.
+        """
+        try:
+            return await self._queue(incoming.channel, incoming.sender, incoming.place)
+        except Exception as error:  # a plugin makes the channel
+            reason = error.text if isinstance(error, MyclawError) else one_line(error)
+            raise StoreError(
+                N_("{messenger} cannot answer now: {reason}", messenger=incoming.channel, reason=reason)
+            ) from error
 
     def _refusal(self, incoming: Incoming) -> Text | None:
         """Return why a message is not taken, or `None`."""
@@ -142,6 +158,13 @@ class Sessions:
         if queue is not None and queue.is_full and not is_command(incoming.text):
             return N_("not taken: {n} messages wait already; /stop drops them", n=MAX_WAITING)
         return None
+
+    async def _try_to_take_up(self, key: str, message: WaitingMessage) -> None:
+        """Queue a message of before the restart; one whose conversation cannot be opened waits on for the next."""
+        try:
+            await self._take_up(key, message)
+        except Exception as error:  # a plugin makes the channel, and one conversation must not stop the others
+            _log.error("a message of %s that waits cannot be taken up: %s", message.sender, one_line(error))
 
     async def _take_up(self, key: str, message: WaitingMessage) -> None:
         """Queue a message of before the restart, as far as it is on record whole."""
@@ -189,10 +212,6 @@ class Sessions:
         idle = [where for where, queue in self._queues.items() if where != but and not queue.busy]
         for where in idle[: max(0, len(idle) - _MAX_IDLE)]:
             del self._queues[where]
-
-    async def _tell(self, incoming: Incoming, text: Text) -> None:
-        if self._open:
-            (await self._queue(incoming.channel, incoming.sender, incoming.place)).tell(text)
 
     async def _channel(self, name: str, sender: str, place: str) -> Channel | None:
         """Return where somebody is told something; `None` where nobody is served there."""

@@ -323,3 +323,23 @@ async def test_no_conversation_is_kept_in_memory_for_good(open_sessions: Any) ->
             await bench.send("/help", place=f"room {place}")
             await bench.quiet()
         assert len(bench.sessions._queues) <= 65
+
+
+async def test_a_message_whose_answer_has_no_way_yet_is_not_taken_and_counts_once_it_has_one(
+    open_sessions: Any, monkeypatch: Any
+) -> None:
+    """Such as while the token of the bot is being replaced: the service must bring it again, and then it runs."""
+    async with open_sessions([says("Hello.")]) as bench:
+        real = bench.messenger.channel
+
+        def gone(sender: str, place: str) -> Any:
+            raise OSError("no token")
+
+        monkeypatch.setattr(bench.messenger, "channel", gone)
+        with pytest.raises(StoreError, match="fake cannot answer now: OSError: no token"):
+            await bench.send("Hello", key="1")
+        assert await bench.waiting() == []
+        monkeypatch.setattr(bench.messenger, "channel", real)
+        await bench.send("Hello", key="1")
+        await bench.quiet()
+        assert [trace.outcome for trace in bench.ended()] == ["success"]

@@ -197,3 +197,22 @@ async def test_two_that_want_one_message_begin_one_turn(open_sessions: Any, make
         )
         assert len(await bench.events(TurnStarted)) == 1
     assert sum("acted on already" in str(result) for result in results) == 1
+
+
+async def test_a_conversation_that_cannot_be_opened_stops_no_other_and_its_message_waits(
+    open_sessions: Any, monkeypatch: Any
+) -> None:
+    """A place that its messenger cannot make out, such as one of a damaged record."""
+    async with open_sessions([says("Hello.")], start=False) as bench:
+        await bench.send("First", place="nowhere")
+        await bench.send("Second")
+        real = bench.messenger.channel
+
+        def channel(sender: str, place: str) -> Any:
+            return real(sender, place) if place == "home" else int(place)
+
+        monkeypatch.setattr(bench.messenger, "channel", channel)
+        await bench.sessions.start()
+        await bench.quiet()
+        assert [event.turn.text for event in await bench.events(TurnStarted)] == ["Second"]
+        assert len(await bench.waiting()) == 1
