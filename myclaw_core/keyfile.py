@@ -36,7 +36,7 @@ def find_secret(name: str, path: Path, environ: Mapping[str, str]) -> str:
 
 def _read(path: Path) -> bytes:
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as file:
+    try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             raise UnavailableError(N_("{path} is not a file", path=str(path)))
@@ -46,4 +46,6 @@ def _read(path: Path) -> bytes:
             )
         if found.st_mode & 0o077:
             raise UnavailableError(N_("{path} can be read by others; run `chmod 600 {path}`", path=str(path)))
-        return file.read(_MAX_BYTES)
+        return os.read(handle, _MAX_BYTES)
+    finally:
+        os.close(handle)

@@ -124,7 +124,7 @@ def test_a_link_and_a_folder_in_its_place_are_refused(bench: Bench, tmp_path: Pa
     assert "is not a file" in str(bench.messenger.missing())
 
 
-@pytest.mark.parametrize("token", ["", "42", "42:", "42:a b", "x:abc", "42:abc\n43:def", "42:é", "42:" + "a" * 300])
+@pytest.mark.parametrize("token", ["42", "42:", "42:a b", "x:abc", "42:abc\n43:def", "42:é", "42:" + "a" * 300])
 def test_what_cannot_be_a_token_is_told_without_it(bench: Bench, token: str) -> None:
     bench.write(token)
     assert str(bench.messenger.missing()) == (
@@ -209,16 +209,22 @@ async def test_a_group_of_the_configuration_is_read(server: BotApi, bench: Bench
 
 
 async def test_a_token_that_was_mended_counts_from_the_next_start_on(server: BotApi, bench: Bench, core: Any) -> None:
+    """Also for the conversations that were there before."""
     bench.write("42:WRONG")
+    channel = bench.messenger.channel("telegram:7", "7")
     with pytest.raises(TokenError):
         await bench.messenger.serve(core)
     assert core.state == "down"
 
     bench.write()
-    server.user(7).says("hello")
+    ada = server.user(7)
+    ada.says("hello")
     bench.start(core)
     await core.until(lambda: core.received)
     assert core.state == "ok"
+    channel.show("hello yourself")
+    await server.until(lambda: server.texts(ada) == ["hello yourself"])
+    assert bench.messenger.channel("telegram:7", "7") is channel
 
 
 async def test_a_menu_that_is_refused_stops_nothing(server: BotApi, bench: Bench, core: Any) -> None:

@@ -122,6 +122,12 @@ class Api:
         self._url = api_url.rstrip("/") or DEFAULT_URL
         self._bot: Bot | None = None
 
+    async def use(self, token: str) -> None:
+        """Be the bot of this token from now on."""
+        if token != self._token:
+            self._token = token
+            await self.close()
+
     async def me(self) -> Me:
         """Return who the bot is, which shows whether the token is right; it is tried once."""
         user = await self._call(lambda bot: bot.get_me(), waits=False, retries=0)

@@ -1,4 +1,4 @@
-"""All that lives as long as one token: the bot, its conversations, and the loop that brings messages."""
+"""The line to Telegram: the bot, its conversations, and the loop that brings messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Line"]
 
 
 class Line:
-    """The connection of one bot; its channels outlive every loop that broke.
+    """The connection of the bot; its channels outlive every loop that broke, and a token that was mended.
 
     Args:
         token: The bot's token.
@@ -29,7 +29,6 @@ class Line:
     """
 
     def __init__(self, token: str, host: Host, *, api_url: str, groups: Sequence[int]) -> None:
-        self.token = token
         self._host = host
         self._groups = groups
         self._api = Api(token, clock=host.clock, api_url=api_url)
@@ -39,12 +38,17 @@ class Line:
         """Return the channel to a person in a chat."""
         return self._chats.channel(sender, place)
 
-    async def serve(self, reception: Reception) -> None:
+    async def serve(self, token: str, reception: Reception) -> None:
         """Bring messages until the call is cancelled, which sends what still waits and closes the connection.
+
+        Args:
+            token: The bot's token now.
+            reception: Takes messages over.
 
         Raises:
             MyclawError: It cannot go on.
         """
+        await self._api.use(token)
         door = Door(self._api, reception, self._host.clock, self._chats.pressed, self._host.emit)
         polling = Polling(
             self._api,

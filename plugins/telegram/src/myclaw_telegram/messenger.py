@@ -1,4 +1,4 @@
-"""The messenger: what it needs to be run, and one line to Telegram for as long as its token stays the same."""
+"""The messenger: what it needs to be run, and its one line to Telegram."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TelegramMessenger:
         try:
             self._groups()
             self._url()
-            find_token(self._host.home, self._environ)
+            self._token()
         except MyclawError as error:
             return error.text
         return None
@@ -61,18 +61,17 @@ class TelegramMessenger:
         Raises:
             MyclawError: It cannot be run, or Telegram does not know the token.
         """
-        before, line = self._line, self._connected()
-        if before is not None and before is not line:
-            await before.close()
-        await line.serve(reception)
+        await self._connected().serve(self._token(), reception)
 
     def _connected(self) -> Line:
-        from myclaw_telegram.line import Line
+        if self._line is None:
+            from myclaw_telegram.line import Line
 
-        token = find_token(self._host.home, self._environ)
-        if self._line is None or self._line.token != token:
-            self._line = Line(token, self._host, api_url=self._url(), groups=self._groups())
+            self._line = Line(self._token(), self._host, api_url=self._url(), groups=self._groups())
         return self._line
+
+    def _token(self) -> str:
+        return find_token(self._host.home, self._environ)
 
     def _groups(self) -> tuple[int, ...]:
         given = self._host.config["groups"]
