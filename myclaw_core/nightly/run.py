@@ -14,6 +14,7 @@ from myclaw_core.errors import MyclawError
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import NightlyDone
 from myclaw_core.messages import N_
+from myclaw_core.nightly.happened import Period, happened
 from myclaw_core.nightly.nights import night_of
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.completed import completed
@@ -28,6 +29,8 @@ from myclaw_core.undo.sweep import UndoSweeper
 __all__ = ["NightlyReport", "NightlyWork", "run_nightly"]
 
 _RECORD = ("nightly", "done")
+_THROUGH = ("nightly", "through")
+"""Keeps the number of the last event that a digest told of."""
 _DAY = timedelta(days=1)
 
 _log = logging.getLogger("myclaw.nightly")
@@ -88,11 +91,13 @@ class _Night:
 
     Attributes:
         since: When this was done last; a day ago where it never was.
+        period: The events since then.
     """
 
     work: NightlyWork
     now: datetime
     since: datetime
+    period: Period
 
 
 async def run_nightly(work: NightlyWork) -> NightlyReport:
@@ -107,7 +112,9 @@ async def run_nightly(work: NightlyWork) -> NightlyReport:
     night, last = night_of(now, work.zone), await _last(work.log, known)
     if last is not None and last.covers(night, now):
         return NightlyReport(night=last.night, lines=last.lines, done_before=True)
-    task = _Night(work=work, now=now, since=last.at if last and last.at < now else now - _DAY)
+    since = last.at if last and last.at < now else now - _DAY
+    period = await _period(work.log, since)
+    task = _Night(work=work, now=now, since=since, period=period)
     lines, problems = list(_missed(last, night)), []
     for job in _JOBS:
         try:
@@ -116,7 +123,8 @@ async def run_nightly(work: NightlyWork) -> NightlyReport:
             _log.error("a part of the nightly work failed: %s", error)
             problems.append(error.text)
     if not problems:
-        await _note(work.log, NightlyDone(night=night.isoformat(), lines=tuple(lines)), known)
+        done = NightlyDone(night=night.isoformat(), lines=tuple(lines))
+        await _note(work.log, done, known, period.through)
     return NightlyReport(night=night, lines=tuple(lines), problems=tuple(problems))
 
 
@@ -130,11 +138,19 @@ async def _last(log: EventLog, seq: bytes | None) -> _Last | None:
     return None
 
 
-async def _note(log: EventLog, done: NightlyDone, known: bytes | None) -> None:
+async def _period(log: EventLog, since: datetime) -> Period:
+    """Return the events that no digest told of; what happens while this one is made is for the next."""
+    told, newest = await log.get(*_THROUGH), await log.last()
+    after = int(told) if told and told.isdigit() else 0
+    return Period(after=after, through=newest.seq if newest else 0, since=since)
+
+
+async def _note(log: EventLog, done: NightlyDone, known: bytes | None, through: int) -> None:
     """Record a night, unless another process was faster."""
     async with log.transaction() as tx:
         if await tx.get(*_RECORD) == known:
             await tx.put(*_RECORD, b"%d" % await tx.append(done))
+            await tx.put(*_THROUGH, b"%d" % through)
 
 
 def _missed(last: _Last | None, night: date) -> Sequence[Text]:
@@ -181,8 +197,20 @@ async def _undo(task: _Night) -> Sequence[Text]:
     return lines
 
 
+async def _happened(task: _Night) -> Sequence[Text]:
+    return await happened(task.work.log, task.work.clock, task.period, task.work.zone)
+
+
 async def _plugins(task: _Night) -> Sequence[Text]:
     return await task.work.dispatcher.nightly(task.now)
 
 
-_JOBS: Sequence[Callable[[_Night], Awaitable[Sequence[Text]]]] = (_costs, _faded, _completed, _flags, _undo, _plugins)
+_JOBS: Sequence[Callable[[_Night], Awaitable[Sequence[Text]]]] = (
+    _happened,
+    _costs,
+    _faded,
+    _completed,
+    _flags,
+    _undo,
+    _plugins,
+)

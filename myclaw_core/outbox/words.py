@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from myclaw_core.clock import local_zone
 from myclaw_core.messages import N_
 from myclaw_core.outbox.types import OutboxMessage
 from myclaw_core.types.text import Text
+
+if TYPE_CHECKING:
+    from myclaw_core.events.types import OutboxChanged
 
 __all__ = ["told", "what_of", "why_not_back"]
 
 _NO_REASON = N_("no reason is known")
 
 
-def what_of(message: OutboxMessage) -> Text:
+def what_of(message: OutboxMessage | OutboxChanged) -> Text:
     """Return what is sent, and to whom."""
     to = ", ".join(target.partition(":")[2] or target for target in message.targets)
     return N_("{tool} to {targets}", tool=message.tool, targets=to)
 
 
-def told(message: OutboxMessage) -> Text:
+def told(message: OutboxMessage | OutboxChanged) -> Text:
     """Return what became of a message, as one line."""
     what, reason = what_of(message), message.reason or _NO_REASON
     match message.state:

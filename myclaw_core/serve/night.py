@@ -9,6 +9,7 @@ from myclaw_core.agent import Agent
 from myclaw_core.clock import local_zone
 from myclaw_core.door import thresholds_of
 from myclaw_core.errors import MyclawError
+from myclaw_core.nightly.happened import NIGHTLY_JOB
 from myclaw_core.nightly.nights import next_night
 from myclaw_core.nightly.run import NightlyWork, run_nightly
 from myclaw_core.serve.health import Board
@@ -51,7 +52,7 @@ def core_jobs(agent: Agent, board: Board, zone: Callable[[], tzinfo] = local_zon
 
     return (
         Job(
-            name="nightly",
+            name=NIGHTLY_JOB,
             next_after=lambda after: next_night(after, zone()),
             run=night,
             begins_at=agent.clock.now() - timedelta(days=1),
