@@ -115,7 +115,7 @@ class Agent:
             book = assembly.book()
             stack.push_async_callback(book.close)
             await book.open()
-            record_check = RecordCheck(log, further=(missing_never,))
+            record_check = RecordCheck(log, further=(missing_never, lambda _log: book.checked()))
             agent = Agent(
                 home=home,
                 clock=clock,
@@ -229,7 +229,7 @@ class Agent:
         except MyclawError as error:
             self._distrust(error)
         try:
-            self.unsent.extend(await services.outbox.recover())
+            self.unsent.extend(await services.outbox.recover(self._distrust))
         except MyclawError as error:
             self._distrust(error)
         self.notices.extend(map(told, self.unsent))

@@ -13,6 +13,7 @@ from myclaw_core.messages import N_
 from myclaw_core.trust.blob import from_blob
 from myclaw_core.trust.census import Census
 from myclaw_core.trust.chain import Anchor, ChainHead, tail_problem, walk
+from myclaw_core.trust.checkpoint import Checkpoint
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.happenings import Happening
 from myclaw_core.trust.replay import fold, standing
@@ -22,9 +23,10 @@ from myclaw_core.trust.subject import parent_of
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["ChainReport", "TrustReport", "check_chain", "check_scores", "pages"]
+__all__ = ["ChainReport", "TrustReport", "check_chain", "check_newest", "check_scores", "pages"]
 
 _ROUNDING = 1e-9
+_PAGE = 10_000
 
 
 @frozen(kw_only=True)
@@ -66,22 +68,29 @@ class TrustReport:
         return not self.problems
 
 
-async def pages(backend: TrustBackend, after: int = 0) -> AsyncIterator[Sequence[TrustRow]]:
-    """Yield the rows with `seq > after` in order, a page at a time."""
-    while rows := await backend.rows(after):
+async def pages(backend: TrustBackend, after: int = 0, limit: int = _PAGE) -> AsyncIterator[Sequence[TrustRow]]:
+    """Yield the rows with `seq > after` in order, a page of at most `limit` at a time."""
+    while rows := await backend.rows(after, limit):
         yield rows
         after = rows[-1].seq
 
 
-async def check_chain(backend: TrustBackend, anchor: Anchor, key: bytes) -> ChainReport:
+async def check_chain(
+    backend: TrustBackend, anchor: Anchor, key: bytes, *, after: Checkpoint | None = None, page: int = _PAGE
+) -> ChainReport:
     """Read every row and compare the end with the anchor.
 
     An anchor that does not exist yet is made for a store without rows.
+
+    Args:
+        after: Only the rows after it are read, and counted on in its census.
+        page: Rows that are read and checked without giving way to anything else.
     """
-    head, census, at_anchor = ChainHead(), Census(), b""
+    head, census = (after.head, after.census) if after else (ChainHead(), Census())
+    at_anchor = head.mac
     try:
         anchored = anchor.read()
-        async for rows in pages(backend):
+        async for rows in pages(backend, head.seq, page):
             head, bad = walk(rows, head, key)
             if bad is not None:
                 problem = N_("row {seq} of the trust events was changed or one before it is missing", seq=bad.seq)
@@ -95,6 +104,29 @@ async def check_chain(backend: TrustBackend, anchor: Anchor, key: bytes) -> Chai
     if anchored is None and not head.seq:
         anchor.write(head)
     return ChainReport(head=head, census=census, problem=tail_problem(anchored, head.seq, at_anchor))
+
+
+async def check_newest(
+    backend: TrustBackend, anchor: Anchor, key: bytes, checkpoint: Checkpoint | None
+) -> ChainReport | None:
+    """Read only the rows after `checkpoint`; return `None` where anything does not fit, which a whole check explains.
+
+    The anchored head is never before the checkpoint: each mac says all rows before it, so that a chain which leads from
+    one to the other shows that the checkpoint is of this very chain.
+    """
+    if checkpoint is None or not await _belongs(checkpoint.head, backend, anchor):
+        return None
+    report = await check_chain(backend, anchor, key, after=checkpoint)
+    return report if report.problem is None else None
+
+
+async def _belongs(head: ChainHead, backend: TrustBackend, anchor: Anchor) -> bool:
+    try:
+        anchored = anchor.read()
+    except TrustCorruptionError:
+        return False
+    macs = await backend.macs([head.seq])
+    return anchored is not None and head.seq <= anchored.seq and macs.get(head.seq) == head.mac
 
 
 async def check_scores(backend: TrustBackend, estimator: Estimator, key: bytes) -> tuple[TrustSubject, ...]:

@@ -173,6 +173,10 @@ class _Sooner:
     def problem(self) -> Text | None:
         return self.book.problem
 
+    @property
+    def unchecked(self) -> Text | None:
+        return self.book.unchecked
+
     def view(self, subject: TrustSubject, now: datetime, by: EarnedBy | None = None) -> SubjectView | None:
         seen = self.book.view(subject, now, by)
         if subject not in (self.signals.subject, parent_of(self.signals.subject)):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from attrs import define, field
 
@@ -33,6 +34,27 @@ class Census:
     macs: dict[str, int] = field(factory=lambda: defaultdict(int))
     rollbacks: Counter[str] = field(factory=Counter)
     applied_seq: int = 0
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Census:
+        """Return the census that `content` wrote."""
+        census = cls(applied_seq=int(content["applied_seq"]))
+        for actor, effect_class, rows, macs, rollbacks in content["subjects"]:
+            subject = (str(actor), str(effect_class))
+            one = subject_hash(subject)
+            census.subjects[one] = subject
+            census.rows[one], census.macs[one], census.rollbacks[one] = int(rows), int(macs, 16), int(rollbacks)
+        return census
+
+    def content(self) -> dict[str, Any]:
+        """Return what was counted as JSON values."""
+        return {
+            "applied_seq": self.applied_seq,
+            "subjects": [
+                [*subject, self.rows[one], f"{self.macs[one]:x}", self.rollbacks[one]]
+                for one, subject in self.subjects.items()
+            ],
+        }
 
     def take(self, row: TrustRow) -> None:
         """Count one row.

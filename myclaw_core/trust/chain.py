@@ -18,7 +18,7 @@ from myclaw_core.trust.store import TrustRow
 from myclaw_core.types.canonical import canonical_json
 from myclaw_core.types.text import Text
 
-__all__ = ["Anchor", "ChainHead", "linked", "read_mark", "tail_problem", "to_mark", "walk"]
+__all__ = ["Anchor", "ChainHead", "follows", "linked", "read_mark", "tail_problem", "to_mark", "walk"]
 
 
 @frozen
@@ -33,29 +33,30 @@ class ChainHead:
 def linked(row: TrustRow, head: ChainHead, key: bytes) -> TrustRow:
     """Return `row` as the one that follows `head`."""
     following = evolve(row, seq=head.seq + 1)
-    return evolve(following, mac=_mac(following, head, key))
+    return evolve(following, mac=_mac(following, head.mac, key))
 
 
 def walk(rows: Sequence[TrustRow], head: ChainHead, key: bytes) -> tuple[ChainHead, TrustRow | None]:
     """Follow `rows` from `head`; return where the chain ends and the first row that does not fit, or `None`."""
     for row in rows:
-        if row.seq != head.seq + 1 or not _proves(row, head, key):
+        if row.seq != head.seq + 1 or not follows(row, head.mac, key):
             return head, row
         head = ChainHead(row.seq, row.mac)
     return head, None
 
 
-def _proves(row: TrustRow, head: ChainHead, key: bytes) -> bool:
+def follows(row: TrustRow, previous_mac: bytes, key: bytes) -> bool:
+    """Return whether `row` is the one that was once written after the row with `previous_mac`."""
     try:
-        return hmac.compare_digest(row.mac, _mac(row, head, key))
-    except (TypeError, ValueError):
+        return hmac.compare_digest(row.mac, _mac(row, previous_mac, key))
+    except (TypeError, ValueError, AttributeError):  # damage can change a type
         return False
 
 
-def _mac(row: TrustRow, head: ChainHead, key: bytes) -> bytes:
+def _mac(row: TrustRow, previous_mac: bytes, key: bytes) -> bytes:
     """Return HMAC-SHA256 over the previous mac and every field of the row."""
     delta_sha256 = hashlib.sha256(row.delta).hexdigest()
-    fields = [head.mac.hex(), row.seq, row.ts, row.kind, row.subject_hash, row.trace_id, row.attempt, delta_sha256]
+    fields = [previous_mac.hex(), row.seq, row.ts, row.kind, row.subject_hash, row.trace_id, row.attempt, delta_sha256]
     return hmac.digest(key, b"row:" + canonical_json(fields), "sha256")
 
 

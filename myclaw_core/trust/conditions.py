@@ -165,8 +165,8 @@ def _conditions(
     yield Condition(
         name="record",
         about=N_("the trust record checks out"),
-        found=book.problem or N_("it does"),
-        holds=book.problem is None,
+        found=book.problem or book.unchecked or N_("it does"),
+        holds=book.problem is None and book.unchecked is None,
     )
 
 

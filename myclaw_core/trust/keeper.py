@@ -13,19 +13,21 @@ from attrs import evolve
 from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError, TrustCorruptionError
 from myclaw_core.messages import N_
-from myclaw_core.trust.audit import TrustReport, check_chain, check_scores, pages
+from myclaw_core.trust.audit import ChainReport, TrustReport, check_chain, check_newest, check_scores, pages
 from myclaw_core.trust.blob import from_blob, to_blob
 from myclaw_core.trust.census import Census
-from myclaw_core.trust.chain import Anchor, ChainHead, linked, read_mark, to_mark, walk
+from myclaw_core.trust.chain import Anchor, ChainHead, follows, linked, read_mark, to_mark, walk
+from myclaw_core.trust.checkpoint import read_checkpoint, to_checkpoint
 from myclaw_core.trust.estimator import Estimator
 from myclaw_core.trust.happenings import Happening, Rollback
-from myclaw_core.trust.replay import continues, fold, standing
+from myclaw_core.trust.replay import fold, standing
 from myclaw_core.trust.rows import read_row, to_row
 from myclaw_core.trust.stamp import stamp
 from myclaw_core.trust.state import RECENT, SubjectState
 from myclaw_core.trust.states import States
 from myclaw_core.trust.store import TrustBackend, TrustRow, TrustTransaction
 from myclaw_core.trust.subject import parent_of, subject_hash
+from myclaw_core.trust.trail import Trail, Trails
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject, TrustThreshold
 
@@ -33,6 +35,9 @@ __all__ = ["TrustKeeper"]
 
 _APPLIED = "applied_seq"
 _GENERATION = "generation"
+_CHECKPOINT = "checkpoint"
+_SMALL_PAGE = 500
+"""Rows that the background check handles at a time: some milliseconds, so that nothing else waits for it."""
 
 _log = logging.getLogger("myclaw.trust")
 
@@ -41,7 +46,8 @@ class TrustKeeper:
     """The rows of the trust store with what follows from them.
 
     It is sound from `open` on, until something does not check out; then nothing is written, and what is there is kept
-    as evidence.
+    as evidence. After an opening from a checkpoint the older rows are checked in the background; one of them that is
+    read before is checked on its own.
 
     Args:
         backend: Keeps the bytes.
@@ -50,6 +56,11 @@ class TrustKeeper:
         anchor: File outside the database that says how far the chain had come.
         estimator: Turns samples into scores.
         thresholds: Returns what is to be written to the table `thresholds` with the next change.
+        checkpoint_rows: After how many rows there is a checkpoint, at least.
+
+    Attributes:
+        problem: Why the record does not check out, or `None`.
+        unchecked: That older rows are still being checked, or `None`.
     """
 
     def __init__(
@@ -61,6 +72,7 @@ class TrustKeeper:
         anchor: Path,
         estimator: Estimator,
         thresholds: Callable[[], Iterable[TrustThreshold]],
+        checkpoint_rows: int,
     ) -> None:
         self._backend = backend
         self._key = key
@@ -74,41 +86,57 @@ class TrustKeeper:
         self._census = Census()
         self._head = ChainHead()
         self._generation = 0
+        self._checkpoint_rows = checkpoint_rows
+        self._checkpoint_seq = 0
+        self._trails = Trails()
+        self._older: asyncio.Task[None] | None = None
         self.states = States(estimator)
         self.applied_seq = 0
         self.problem: Text | None = N_("the trust record has not been read yet")
+        self.unchecked: Text | None = None
 
     async def open(self) -> None:
-        """Open the store, check its chain and read every score.
+        """Open the store, check its chain from the last checkpoint on and read every score.
 
         A score that is missing is replayed from its events; one that is damaged reads as empty until its next sample.
 
         Raises:
             StoreError: The store cannot be opened or read.
         """
+        await self._stop_checking()
         await self._backend.open()
         async with self._lock, self._backend.transaction() as tx:
             await self._load(tx)
+        if self.unchecked is not None:
+            self._older = asyncio.create_task(self._check_older())
 
     async def close(self) -> None:
         """Close the store; may be called twice."""
+        await self._stop_checking()
         await self._backend.close()
+
+    async def checked(self) -> None:
+        """Wait until every row is checked."""
+        if self._older is not None:
+            await asyncio.wait({self._older})
 
     async def told(self, subjects: Iterable[TrustSubject]) -> list[Happening]:
         """Return what counts for these subjects, by arrival.
 
         Raises:
-            StoreError: The store cannot be read, or a row is malformed.
+            StoreError: The store cannot be read, or a row is malformed or not the one that was once written.
         """
-        return standing(await self._backend.rows_of(sorted(map(subject_hash, subjects))))
+        rows = await self._backend.rows_of(sorted(map(subject_hash, subjects)))
+        return standing(await self._proven_or_told(rows))
 
     async def told_by(self, trace_id: str) -> list[Happening]:
         """Return what came from one trace, by arrival.
 
         Raises:
-            StoreError: The store cannot be read, or a row is malformed.
+            StoreError: The store cannot be read, or a row is malformed or not the one that was once written.
         """
-        return [read_row(row) for row in await self._backend.rows_of_trace(trace_id)]
+        rows = await self._backend.rows_of_trace(trace_id)
+        return [read_row(row) for row in await self._proven_or_told(rows)]
 
     async def take_in(self, happenings: Sequence[Happening], applied_seq: int) -> None:
         """Write what is not there yet in one transaction, with the scores that follow from it.
@@ -182,12 +210,13 @@ class TrustKeeper:
         if chain.problem is not None:
             self._distrust(chain.problem)
             return TrustReport(rows=chain.head.seq, problems=(chain.problem,), first_bad_row=chain.first_bad_row)
+        self.unchecked = None
         damaged = await check_scores(self._backend, self._estimator, self._key)
         lines = tuple(N_("the stored score of {subject} is damaged", subject=" ".join(one)) for one in damaged)
         return TrustReport(rows=chain.head.seq, problems=lines, damaged=damaged)
 
     async def _load(self, tx: TrustTransaction) -> None:
-        chain = await check_chain(self._backend, self._anchor, self._key)
+        chain = await self._read_chain()
         self._head, self._census = chain.head, chain.census
         # What was rolled back is not applied again by itself, also where the mark is lost.
         self.applied_seq = max(await self._mark(_APPLIED), chain.census.applied_seq)
@@ -203,6 +232,33 @@ class TrustKeeper:
             rebuilt = {subject: await self._replayed(subject, ()) for subject in missing}
             await self._put_scores(tx, rebuilt)
             self._publish(rebuilt)
+            await self._put_checkpoint(tx)
+
+    async def _read_chain(self) -> ChainReport:
+        """Check the rows since the last checkpoint; all of them where there is none that fits."""
+        checkpoint = read_checkpoint(await self._backend.get_meta(_CHECKPOINT), self._key)
+        reached = checkpoint.head.seq if checkpoint else 0
+        newest = await check_newest(self._backend, self._anchor, self._key, checkpoint)
+        self._checkpoint_seq = reached if newest else 0
+        self.unchecked = N_("the trust record is still being checked") if newest else None
+        return newest or await check_chain(self._backend, self._anchor, self._key)
+
+    async def _check_older(self) -> None:
+        """Read every row, as an opening without a checkpoint does, while everything else goes on."""
+        try:
+            chain = await check_chain(self._backend, self._anchor, self._key, page=_SMALL_PAGE)
+            problem = chain.problem
+        except StoreError as error:
+            problem = error.text
+        if problem is not None:
+            self._distrust(problem)
+        self.unchecked = None
+
+    async def _stop_checking(self) -> None:
+        if self._older is not None:
+            self._older.cancel()
+            await asyncio.wait({self._older})
+        self._older = None
 
     async def _stored(self) -> dict[TrustSubject, SubjectState]:
         stored = {}
@@ -222,13 +278,14 @@ class TrustKeeper:
             rows = await self._append(tx, happenings)
             if not rows and applied_seq <= self.applied_seq:
                 return
-            changed = await self._advanced(rows)
+            trails = await self._advanced(rows)
             applied_seq = max(applied_seq, self.applied_seq)
             thresholds = await self._put_thresholds(tx)
-            await self._put_scores(tx, changed)
+            await self._put_scores(tx, _states_of(trails))
+            await self._put_checkpoint(tx)
             await tx.put_meta(_APPLIED, to_mark(_APPLIED, applied_seq, self._key))
             generation = await self._raise_generation(tx)
-        self._publish(changed, rows)
+        self._follow(trails, rows)
         self._generation, self.applied_seq = generation, applied_seq
         self._kept_thresholds.extend(thresholds)
         await self._anchor_head()
@@ -264,11 +321,11 @@ class TrustKeeper:
             raise TrustCorruptionError(
                 N_("row {seq} of the trust events does not follow from the one before it", seq=bad.seq)
             )
-        self._publish(await self._advanced(rows), rows)
+        self._follow(await self._advanced(rows), rows)
         self._generation, self.applied_seq = generation, max(applied_seq, self.applied_seq)
 
-    async def _advanced(self, rows: Iterable[TrustRow]) -> dict[TrustSubject, SubjectState]:
-        """Return the new states of all subjects and parents that `rows`, which follow the head, touch."""
+    async def _advanced(self, rows: Iterable[TrustRow]) -> dict[TrustSubject, Trail]:
+        """Return the new trails of all subjects and parents that `rows`, which follow the head, touch."""
         touched: dict[TrustSubject, list[tuple[TrustRow, Happening]]] = defaultdict(list)
         for row in rows:
             happening = read_row(row)
@@ -278,12 +335,12 @@ class TrustKeeper:
                 touched[parent].append((row, happening))
         return {subject: await self._advance(subject, news) for subject, news in touched.items()}
 
-    async def _advance(self, subject: TrustSubject, news: Sequence[tuple[TrustRow, Happening]]) -> SubjectState:
-        state = self.states.get(subject) or self._estimator.initial(subject)
-        happenings = [happening for _, happening in news]
-        if subject not in self._damaged and continues(state, happenings):
-            return fold(state, happenings, self._estimator)
-        return await self._replayed(subject, [row for row, _ in news])
+    async def _advance(self, subject: TrustSubject, news: Sequence[tuple[TrustRow, Happening]]) -> Trail:
+        if subject not in self._damaged:
+            trail = self._trails.of(self.states.get(subject) or self._estimator.initial(subject))
+            if (longer := trail.after([happening for _, happening in news], self._estimator)) is not None:
+                return longer
+        return Trail(await self._replayed(subject, [row for row, _ in news]))
 
     async def _replayed(self, subject: TrustSubject, news: Sequence[TrustRow]) -> SubjectState:
         """Return the state that all rows up to the head, and then `news`, give."""
@@ -292,7 +349,34 @@ class TrustKeeper:
         rows = [row for row in await self._backend.rows_of(sorted(family)) if row.seq <= self._head.seq]
         if not self._census.holds(family, rows):
             raise TrustCorruptionError(N_("events of {subject} are not found", subject=" ".join(subject)))
-        return fold(self._estimator.initial(subject), standing([*rows, *news]), self._estimator)
+        told = standing([*await self._proven(rows), *news])
+        return fold(self._estimator.initial(subject), told, self._estimator)
+
+    async def _proven(self, rows: Sequence[TrustRow]) -> Sequence[TrustRow]:
+        """Return `rows`, each of them checked against the one before it.
+
+        Raises:
+            TrustCorruptionError: One is not what was once written there.
+        """
+        before = await self._backend.macs([row.seq - 1 for row in rows])
+        for row in rows:
+            if not follows(row, before.get(row.seq - 1, b""), self._key):
+                raise TrustCorruptionError(N_("trust row {seq} is not the one that was once written", seq=row.seq))
+        return rows
+
+    async def _proven_or_told(self, rows: Sequence[TrustRow]) -> Sequence[TrustRow]:
+        """Return `rows`, checked; as they are where the record does not check out anyway, for a person to look at."""
+        if self.problem is not None:
+            return rows
+        try:
+            return await self._proven(rows)
+        except TrustCorruptionError as error:
+            self._distrust(error.text)
+            raise
+
+    def _follow(self, trails: Mapping[TrustSubject, Trail], rows: Sequence[TrustRow]) -> None:
+        self._publish(_states_of(trails), rows)
+        self._trails.put(trails)
 
     def _publish(self, changed: Mapping[TrustSubject, SubjectState], rows: Sequence[TrustRow] = ()) -> None:
         """Let readers see new states; `rows` are what made them."""
@@ -309,6 +393,16 @@ class TrustKeeper:
         for subject, state in states.items():
             blob = to_blob(state, self._estimator, self._key)
             await tx.put_score(subject_hash(subject), subject, blob, stamp(state.as_of) if state.as_of else "")
+
+    async def _put_checkpoint(self, tx: TrustTransaction) -> None:
+        """State how the rows before this transaction stand, where many have come since that was stated last.
+
+        What it costs goes with the number of subjects, so there are at least as many rows from one to the next.
+        """
+        since = self._head.seq - self._checkpoint_seq
+        if since >= max(self._checkpoint_rows, len(self._census.subjects)):
+            await tx.put_meta(_CHECKPOINT, to_checkpoint(self._head, self._census, self._key))
+            self._checkpoint_seq = self._head.seq
 
     async def _put_thresholds(self, tx: TrustTransaction) -> list[TrustThreshold]:
         fresh = [threshold for threshold in self._thresholds() if threshold not in self._kept_thresholds]
@@ -342,3 +436,7 @@ class TrustKeeper:
     def _distrust(self, problem: Text) -> None:
         _log.critical("the trust record does not check out: %s; every action asks, nothing was changed", problem)
         self.problem = problem
+
+
+def _states_of(trails: Mapping[TrustSubject, Trail]) -> dict[TrustSubject, SubjectState]:
+    return {subject: trail.state for subject, trail in trails.items()}

@@ -53,6 +53,11 @@ class TrustRecord(Protocol):
         """Return why the record does not check out, or `None`."""
         ...
 
+    @property
+    def unchecked(self) -> Text | None:
+        """Return that a part of the record is still being checked, or `None`."""
+        ...
+
     def view(self, subject: TrustSubject, now: datetime, by: EarnedBy | None = None) -> SubjectView | None:
         """Return how `subject` stands at `now` for who acts."""
         ...
@@ -156,6 +161,8 @@ def _forbidden(effect: Effect, action: JudgedAction, book: TrustRecord, limit: T
     """Return the rule by which no record, however good, would help."""
     if book.problem is not None:
         return N_("the trust record does not check out: {problem}", problem=book.problem)
+    if book.unchecked is not None:
+        return book.unchecked
     if effect.reversibility == "irreversible":
         return N_("it cannot be undone, so it asks each time")
     if limit is None or limit.min_score >= NEVER:

@@ -87,6 +87,7 @@ class MemoryTrust(States):
     """A trust record without a store, for a back-test, a simulation or a test."""
 
     problem: Text | None = None
+    unchecked: Text | None = None
 
     def __init__(self, estimator: Estimator) -> None:
         super().__init__(estimator)

@@ -5,7 +5,7 @@ The plugin keeps bytes in the three tables of the seed; arithmetic, chain and pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -90,6 +90,10 @@ class TrustBackend(Protocol):
 
     async def rows_of_trace(self, trace_id: str) -> Sequence[TrustRow]:
         """Return the event rows that came from this trace by seq."""
+        ...
+
+    async def macs(self, seqs: Sequence[int]) -> Mapping[int, bytes]:
+        """Return the macs of the event rows with these numbers."""
         ...
 
     async def scores(self) -> Sequence[tuple[TrustSubject, bytes]]:

@@ -412,7 +412,7 @@ def test_steps_that_ran_for_another_reason_count_towards_the_check_and_denials_d
 class Fixed:
     """A record in which every subject stands as it was told."""
 
-    problem = None
+    problem = unchecked = None
 
     def __init__(self, make: SimpleNamespace, clock: FakeClock, **changes: Any) -> None:
         record = make.Record()
@@ -528,7 +528,7 @@ def test_a_decision_on_the_parents_record_is_judged_again_from_its_evidence_alon
 class Told:
     """A record that knows only what the evidence of a decision says."""
 
-    problem = None
+    problem = unchecked = None
 
     def __init__(self, make: SimpleNamespace, evidence: Evidence) -> None:
         self._own = make.NOTES

@@ -220,6 +220,7 @@ class _Record:
 
     figures: Figures | None
     problem: Text | None = field(default=None, init=False)
+    unchecked: Text | None = field(default=None, init=False)
 
     def view(self, subject: TrustSubject, now: datetime, by: EarnedBy | None = None) -> SubjectView | None:
         """Return it for `subject`, whoever acts."""

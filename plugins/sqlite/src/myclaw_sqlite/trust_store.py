@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -52,6 +52,7 @@ _SCHEMA = (
         BEGIN SELECT raise(ABORT, 'a trust event is never deleted'); END""",
 )
 _ROW = "SELECT seq, ts, kind, subject_hash, trace_id, attempt, delta_blob, mac FROM events"
+_MACS = "SELECT seq, mac FROM events WHERE seq IN (SELECT value FROM json_each(?))"
 _OF_SUBJECTS = "WHERE subject_hash IN (SELECT value FROM json_each(?)) ORDER BY seq"
 
 
@@ -146,6 +147,10 @@ class TrustStoreDb:
         if not trace_id:
             return ()
         return _rows(await self._database.read(f"{_ROW} WHERE trace_id = ? AND trace_id <> '' ORDER BY seq", trace_id))
+
+    async def macs(self, seqs: Sequence[int]) -> Mapping[int, bytes]:
+        """Return the macs of the committed event rows with these numbers."""
+        return dict(await self._database.read(_MACS, json.dumps(list(seqs))))
 
     async def scores(self) -> Sequence[tuple[TrustSubject, bytes]]:
         """Return every subject with its component blob; a row whose subject is no text any more is none."""
