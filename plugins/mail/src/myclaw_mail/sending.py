@@ -47,24 +47,28 @@ class Sender:
             ToolFailure: Nothing was sent.
             MyclawError: It is not known whether it was.
         """
-        recipients = list(dict.fromkeys(map(mail_address, args["to"])))
+        missing = self.account.missing()
+        if missing is not None:
+            raise ToolFailure(missing)
+        try:
+            recipients = list(dict.fromkeys(map(mail_address, args["to"])))
+            sender, password = mail_address(self.account.from_address), self.account.password()
+        except MyclawError as error:
+            raise ToolFailure(error.text) from error
         content = compose(
             key=key,
             at=self.clock.now(),
-            sender=mail_address(self.account.from_address),
+            sender=sender,
             recipients=recipients,
             subject=args["subject"],
             body=args["body"],
         )
-        missing = self.account.missing()
-        if missing is not None:
-            raise ToolFailure(missing)
-        return await self._hand_over(recipients, content)
+        return await self._hand_over(recipients, content, password)
 
-    async def _hand_over(self, recipients: Sequence[str], content: bytes) -> Text | None:
+    async def _hand_over(self, recipients: Sequence[str], content: bytes, password: str) -> Text | None:
         from myclaw_mail.faults import line_of
 
-        account, password = self.account, self.account.password()
+        account = self.account
         try:
             server = await self._connected(password)
         except Exception as error:

@@ -109,7 +109,9 @@ class Presses:
             if left.request_id is not None:
                 self._offer_again(left.key, left.request_id, _("this question is not open any more"))
             elif left.lines:
-                self._rewrite(left.key, self._ended(left.key, _("not sent: the program was started anew")))
+                # Whether it went out before the stop is not known here: the core tells of each.
+                why = _("the program was started anew; what was still held then is not sent")
+                self._rewrite(left.key, self._ended(left.key, why))
             else:
                 self._rewrite(left.key, escaped(_("the turn was interrupted: the program was started anew")))
             await self._kept.put(evolve(left, told=True))
