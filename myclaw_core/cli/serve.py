@@ -145,7 +145,7 @@ def _lines(found: Look) -> Iterator[str]:
         )
         yield from (visible(render(line)) for line in state.missing)
         if state.last_night:
-            yield _("the night to {night} is done", night=state.last_night)
+            yield _("the night to {night} is done", night=visible(state.last_night))
     for trouble in found.troubles:
         yield visible(f"{render(trouble.what)}; {render(trouble.todo)}")
 

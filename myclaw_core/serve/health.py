@@ -15,7 +15,7 @@ from myclaw_core.clock import Clock
 from myclaw_core.errors import CodecError
 from myclaw_core.messages import N_
 from myclaw_core.paths import Home
-from myclaw_core.serve.lock import Owner, running
+from myclaw_core.serve.lock import Owner, read_state, running
 from myclaw_core.serve.watch import MessengerState, Watch
 from myclaw_core.types.text import Text
 
@@ -29,6 +29,7 @@ LONG_S = 600.0
 
 HEALTH_WORDS = (N_("starting"), N_("ok"), N_("trouble"), N_("down"))
 
+_MOST_BYTES = 1 << 20
 _log = logging.getLogger("myclaw.serve")
 
 
@@ -141,7 +142,7 @@ def look(home: Home, now: datetime) -> Look:
     """Return how the daemon of `home` does; nothing is changed."""
     owner = running(home)
     try:
-        state: ServeState | None = codec.loads(ServeState, _path(home).read_bytes(), str(_path(home)))
+        state: ServeState | None = codec.loads(ServeState, read_state(_path(home), _MOST_BYTES), str(_path(home)))
     except FileNotFoundError:
         state = None
     except (OSError, CodecError) as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from myclaw_core.runtime.messenger import Health
 from myclaw_core.serve.health import Board, look
 from myclaw_core.serve.lock import sole_instance
 from myclaw_core.testing import FakeClock
+from myclaw_core.types.text import Text
 
 CONFLICT = Health(state="trouble", detail=N_("another program reads these messages; stop it"))
 OK = Health(state="ok")
@@ -168,3 +171,28 @@ def test_a_chat_and_ask_begin_with_what_is_wrong_with_the_daemon(
 
     assert code == 0
     assert "myclaw serve: telegram reaches nobody since" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("made", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_in_its_place_keeps_nobody_waiting(
+    home: Home, clock: FakeClock, made: Callable[[Path], None]
+) -> None:
+    with sole_instance(home, clock):
+        made(home.state / "serve.json")
+        (trouble,) = look(home, clock.now()).troubles
+
+    assert "serve.json cannot be read: " in str(trouble.what)
+
+
+def test_what_stands_in_the_file_steers_no_screen(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MYCLAW_HOME", str(home.root))
+    real = SystemClock()
+    with sole_instance(home, real) as owner:
+        board = Board(home, owner, real)
+        board.missing([Text("\x1b[2J")])
+        board.night("\x1b[2J\u202e")
+        main(["serve", "--status"])
+
+    assert {"\x1b", "\u202e"}.isdisjoint(capsys.readouterr().out)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,29 @@ def test_the_lock_is_free_after_a_failure(home: Home) -> None:
 
     assert running(home) is None
     assert take(home) == os.getpid()
+
+
+def test_a_lock_file_that_is_taken_away_lets_no_second_one_in(home: Home) -> None:
+    """Whoever finds it may think that a dead process left it."""
+    with holder(home) as first:
+        (home.state / "serve.lock").unlink()
+        with pytest.raises(UnavailableError, match="another process serves this home already"):
+            take(home)
+        (home.state / "serve.lock").write_text("{}")
+        with pytest.raises(UnavailableError, match="another process serves this home already"):
+            take(home)
+        first.communicate("")
+
+    assert take(home) == os.getpid()
+
+
+@pytest.mark.parametrize("made", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_in_its_place_is_told_and_waited_for_by_nobody(
+    home: Home, made: Callable[[Path], None]
+) -> None:
+    home.create()
+    made(home.state / "serve.lock")
+
+    assert running(home) is None
+    with pytest.raises(UnavailableError, match="make it a file of yours"):
+        take(home)
