@@ -149,12 +149,28 @@ async def test_numbers_that_begin_anew_after_a_week_are_followed(
     assert core.offered == ["1000", "5", "6"]
 
 
-@pytest.mark.parametrize("kept", [b"", b"{}", b"[]", b"\xff", b'{"next": "5", "at": "2026-01-05T09:00:00+00:00"}',
-                                  b'{"next": 5, "at": "2026-01-05"}', b'{"next": 5, "at": 3}'])  # fmt: skip
+async def test_another_bot_is_not_asked_with_the_number_of_the_one_before(
+    server: BotApi, core: Any, loop: Any, clock: FakeClock
+) -> None:
+    """Asked with a higher number than its own, it would count its messages as done with."""
+    before = Offset(core, clock)
+    await before.load(41)
+    await before.advance([9000])
+    server.user(7).says("hello")
+    loop.start()
+    await core.until(lambda: core.texts == ["hello"])
+    await server.until(lambda: not server.pending)
+
+
+@pytest.mark.parametrize("kept", [b"", b"{}", b"[]", b"\xff",
+                                  b'{"next": "5", "at": "2026-01-05T09:00:00+00:00", "bot": 42}',
+                                  b'{"next": 5, "at": "2026-01-05T09:00:00+00:00"}',
+                                  b'{"next": 5, "at": "2026-01-05", "bot": 42}',
+                                  b'{"next": 5, "at": 3, "bot": 42}'])  # fmt: skip
 async def test_an_offset_that_cannot_be_read_asks_for_everything(core: Any, clock: FakeClock, kept: bytes) -> None:
     core.kept["offset"] = kept
     offset = Offset(core, clock)
-    await offset.load()
+    await offset.load(42)
     assert offset.wanted is None
 
 
@@ -162,12 +178,13 @@ async def test_an_offset_that_cannot_be_read_asks_for_everything(core: Any, cloc
 async def test_the_offset_never_goes_back_while_it_is_fresh(batches: list[list[int]]) -> None:
     core, clock = NotingCore(), FakeClock()
     offset = Offset(core, clock)
+    await offset.load(42)
     highest = -1
     for batch in batches:
         await offset.advance(batch)
         highest = max(highest, *batch)
         again = Offset(core, clock)
-        await again.load()
+        await again.load(42)
         assert offset.wanted == again.wanted == highest + 1
     clock.advance(days=7)
     assert offset.wanted is None

@@ -70,9 +70,7 @@ class Polling:
 
         Raises:
             TokenError: Telegram does not know the token; only a person can help.
-            StoreError: What was kept cannot be read at the start.
         """
-        await self._offset.load()
         while True:
             try:
                 await self._poll()
@@ -86,7 +84,9 @@ class Polling:
 
     async def _poll(self) -> None:
         if self._me is None:
-            self._me = await self._api.me()
+            me = await self._api.me()
+            await self._offset.load(me.id)
+            self._me = me
         timeout_s = self._timeout_s if self._is_settled else 0
         batch = await self._api.get_updates(self._offset.wanted, timeout_s)
         if not batch:
