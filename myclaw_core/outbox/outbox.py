@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from datetime import timedelta
@@ -25,7 +25,7 @@ from myclaw_core.outbox.words import told, what_of, why_not_back
 from myclaw_core.process import is_alive, this_process
 from myclaw_core.redact import redact_value
 from myclaw_core.runtime.channel import Channel, Held
-from myclaw_core.runtime.received import guarded, received_error
+from myclaw_core.runtime.received import guarded_briefly, received_error
 from myclaw_core.runtime.storable import storable_line
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ActionStep, Turn
@@ -177,11 +177,14 @@ class Outbox:
         """Return what is held or being sent, then what ended lately, the newest first."""
         return [*await records.open_messages(self._log), *await records.ended_messages(self._log)]
 
-    async def recover(self) -> Sequence[OutboxMessage]:
+    async def recover(self, on_damage: Callable[[MyclawError], None] = lambda _error: None) -> Sequence[OutboxMessage]:
         """End what dead processes left, send none of it, and return it: who had it sent must be told.
 
+        Args:
+            on_damage: Is told of each record that cannot be read; it stays as evidence.
+
         Raises:
-            StoreError: The records cannot be read.
+            StoreError: The records cannot be read or written.
         """
         ended = []
         async with self._log.transaction() as tx:
@@ -194,6 +197,9 @@ class Outbox:
                 else:
                     ended.append(await records.end(tx, message, "unknown", now, _CRASHED, owed=True))
             await records.prune(tx, now)
+            damaged = await records.unreadable(tx)
+        for problem in damaged:
+            on_damage(problem)
         return ended
 
     async def owed(self) -> Sequence[OutboxMessage]:
@@ -267,12 +273,12 @@ class Outbox:
             await self._clock.sleep(left_s)
         try:
             async with self._log.transaction() as tx:
-                sending = await records.begin(tx, each.message.id)
-            if sending is None:  # another process recalled it
-                each.message = await records.ended_message(self._log, each.message.id) or each.message
-            else:
-                each.message = sending
-                each.message = await self._send(sending)
+                begun = await records.begin(tx, each.message, self._clock.now())
+            if begun is None:  # another process recalled it
+                begun = await records.ended_message(self._log, each.message.id) or each.message
+            each.message = begun
+            if begun.state == "sending":
+                each.message = await self._send(begun)
         except MyclawError as error:
             _log.error("the outbox cannot be written: %s", error)
             self._tell(each.channel, _unrecorded(each.message, error.text))
@@ -291,7 +297,7 @@ class Outbox:
         """Have the tool deliver once; only its own word says that nothing went out."""
         try:
             async with self._clock.timeout(tool.timeout_s):
-                note = await guarded(N_("the tool {tool}", tool=tool.name), _delivery(tool, message))
+                note = await guarded_briefly(N_("the tool {tool}", tool=tool.name), _delivery(tool, message))
         except ToolFailure as failure:
             return "failed", received_error(failure)
         except TimeoutError:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from attrs import evolve
 
 from myclaw_core import codec
+from myclaw_core.errors import CodecError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import OutboxChanged
 from myclaw_core.messages import N_
@@ -24,6 +26,7 @@ __all__ = [
     "open_messages",
     "prune",
     "put",
+    "unreadable",
     "was_told",
 ]
 
@@ -31,6 +34,9 @@ _OPEN_KIND = "outbox"
 _ENDED_KIND = "outbox_ended"
 _REMEMBERED = timedelta(days=30)
 """How long it is told what became of a message; its events stay."""
+_CHANGED = N_("its record was changed by something else while it was held")
+
+_log = logging.getLogger("myclaw.outbox")
 
 
 async def put(tx: LogTransaction, message: OutboxMessage) -> None:
@@ -38,11 +44,16 @@ async def put(tx: LogTransaction, message: OutboxMessage) -> None:
     await _store(tx, message)
 
 
-async def begin(tx: LogTransaction, message_id: UUID) -> OutboxMessage | None:
-    """Book that a message is being sent from now on, and return it; `None` where it is not held any more."""
-    message = await open_message(tx, message_id)
-    if message is None or message.state != "held":
+async def begin(tx: LogTransaction, message: OutboxMessage, at: datetime) -> OutboxMessage | None:
+    """Book that a held message is being sent from now on, and return it; `None` where it is not held any more.
+
+    It is sent as it was put: one whose record is no longer the same, byte for byte, has failed.
+    """
+    raw = await tx.get(_OPEN_KIND, str(message.id))
+    if raw is None or _is_under_way(message, raw):
         return None
+    if raw != codec.dumps(message):
+        return await end(tx, message, "failed", at, _CHANGED)
     sending = evolve(message, state="sending")
     await _store(tx, sending)
     return sending
@@ -84,14 +95,25 @@ async def ended_message(records: EventLog | LogTransaction, message_id: UUID) ->
 
 async def open_messages(records: EventLog | LogTransaction) -> Sequence[OutboxMessage]:
     """Return what is held or being sent, whoever holds it, in the order in which it is due."""
-    found = [_read(key, raw) for key, raw in await records.scan(_OPEN_KIND)]
+    found = _readable(await records.scan(_OPEN_KIND))
     return sorted(found, key=lambda message: (message.due_at, str(message.id)))
 
 
 async def ended_messages(records: EventLog | LogTransaction) -> Sequence[OutboxMessage]:
     """Return what ended, the newest first."""
-    found = [_read(key, raw) for key, raw in await records.scan(_ENDED_KIND)]
+    found = _readable(await records.scan(_ENDED_KIND))
     return sorted(found, key=lambda message: message.ended_at or message.held_at, reverse=True)
+
+
+async def unreadable(records: EventLog | LogTransaction) -> Sequence[CodecError]:
+    """Return why records of what is held or being sent cannot be read; nothing of these is sent."""
+    problems = []
+    for key, raw in await records.scan(_OPEN_KIND):
+        try:
+            _read(key, raw)
+        except CodecError as error:
+            problems.append(error)
+    return problems
 
 
 async def prune(tx: LogTransaction, now: datetime) -> None:
@@ -122,6 +144,19 @@ def _change(message: OutboxMessage) -> OutboxChanged:
         due_at=message.due_at,
         reason=message.reason,
     )
+
+
+def _is_under_way(message: OutboxMessage, raw: bytes) -> bool:
+    return raw == codec.dumps(evolve(message, state="sending"))
+
+
+def _readable(found: Sequence[tuple[str, bytes]]) -> Iterator[OutboxMessage]:
+    """Yield what can be read: one damaged record keeps no other message from being sent, or told of."""
+    for key, raw in found:
+        try:
+            yield _read(key, raw)
+        except CodecError as error:
+            _log.warning("%s; nothing of it is sent", error)
 
 
 def _read(key: str, raw: bytes) -> OutboxMessage:

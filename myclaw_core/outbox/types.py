@@ -14,7 +14,7 @@ from myclaw_core.types.text import Text
 __all__ = ["OutboxMessage", "OutboxState"]
 
 OutboxState = Literal["held", "sending", "sent", "failed", "unknown", "recalled", "dropped"]
-"""`held → recalled | dropped | sending`, and `sending → sent | failed | unknown`; nothing leaves the last ones."""
+"""`held → recalled | dropped | failed | sending`, `sending → sent | failed | unknown`; nothing leaves the last ones."""
 
 
 @frozen(kw_only=True)

@@ -59,11 +59,17 @@ async def guarded(who: Text, awaitable: Awaitable[T]) -> T:
 
 
 async def guarded_briefly(who: Text, awaitable: Awaitable[T]) -> T:
-    """Do the same; code that goes on although it was cancelled is left behind after a moment."""
+    """Do the same; code that goes on although it was cancelled is left behind after a moment.
+
+    It runs in a task of its own, so that what it does to its task is no cancellation of the caller.
+    """
     running = asyncio.ensure_future(guarded(who, awaitable))
     try:
         return await asyncio.shield(running)
-    except asyncio.CancelledError:
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if running.cancelled() and task is not None and not task.cancelling():
+            raise _raised(who, error) from error
         running.cancel()
         await finished(ended_soon(running))
         raise

@@ -12,7 +12,7 @@ from attrs import frozen
 from myclaw_core.clock import Clock
 from myclaw_core.errors import ToolFailure
 from myclaw_core.messages import N_
-from myclaw_core.runtime.received import guarded, received_error
+from myclaw_core.runtime.received import guarded_briefly, received_error
 from myclaw_core.runtime.storable import storable_line
 from myclaw_core.types.text import Text, as_text
 from myclaw_core.undo.handler import PATHS, SNAPSHOT, UndoHandler
@@ -75,7 +75,7 @@ class UndoRegistry:
         who = N_("the undo of {handler}", handler=record.handler)
         try:
             async with self.clock.timeout(_LIMIT_S):
-                return _received(await guarded(who, _reverted(handler, record, force=force)))
+                return _received(await guarded_briefly(who, _reverted(handler, record, force=force)))
         except TimeoutError:
             problem = N_("{who} took longer than {seconds} s; undo again", who=who, seconds=f"{_LIMIT_S:g}")
         except Exception as error:

@@ -27,6 +27,7 @@ config = []
 """
 
 BODY = """
+import asyncio
 import json
 
 from myclaw_core.errors import ToolFailure
@@ -150,6 +151,7 @@ async def test_a_target_that_changed_since_is_the_handlers_to_refuse_and_force_r
     [
         ("raise ValueError('no luck')", "no luck"),
         ("raise SystemExit", "SystemExit"),
+        ("asyncio.current_task().cancel(); await asyncio.sleep(0)", "CancelledError"),
         ("return True", "instead of Reverted"),
         ("return Reverted(reverted=True, details=(1,))", "failed"),
     ],

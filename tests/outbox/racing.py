@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from uuid import UUID
 
+from attrs import evolve
 from myclaw_sqlite.event_store import SqliteEventStore
 
 from myclaw_core.clock import SystemClock
@@ -52,13 +53,15 @@ async def hold(folder: Path, number: int) -> None:
 
 async def reach(folder: Path, number: int, start: int, *, sends: bool) -> str:
     """Wait for the sign, then send or recall; return what came of it."""
-    log = opened(folder)
+    log, log_clock = opened(folder), SystemClock()
     await log.open()
-    outbox = Outbox(log, SystemClock(), {}, hold_s=10, max_held=10)
+    outbox = Outbox(log, log_clock, {}, hold_s=10, max_held=10)
     os.read(start, 1)
     if sends:
         async with log.transaction() as tx:
-            got = "sending" if await records.begin(tx, UUID(int=number)) else "nothing"
+            found = await records.open_message(tx, UUID(int=number))
+            put = found and evolve(found, state="held")  # as the process that holds it remembers it
+            got = "sending" if put and await records.begin(tx, put, log_clock.now()) else "nothing"
     else:
         got = "recalled" if (await outbox.take_back(UUID(int=number))).back else "nothing"
     await log.close()
