@@ -115,6 +115,7 @@ async def test_a_paired_person_is_heard_in_a_group_only_where_it_is_allowed(
     await core.until(lambda: core.received)
 
     assert [(each.text, each.place, each.sender) for each in core.received] == [("/help", "-1001", "telegram:7")]
+    assert core.turned == [("telegram:7", "a message in the group -1002")]  # so is its id found, to allow it
     assert server.messages == []
 
 
@@ -181,7 +182,7 @@ async def test_a_press_of_a_paired_person_is_acted_on_before_it_is_confirmed(
         (9, {"message": {"chat": {"id": 9, "type": "private"}}}, "a press of a button"),
         (7, {"message": {"forward_origin": {"type": "user"}}}, "a forwarded message"),
         (7, {"message": {"from": {"id": 43, "is_bot": True}}}, "a press below somebody else's message"),
-        (7, {"message": {"chat": {"id": -5, "type": "group"}}}, "a message in a group"),
+        (7, {"message": {"chat": {"id": -5, "type": "group"}}}, "a message in the group -5"),
         (7, {"from": {"id": "7", "is_bot": False}}, None),
         (7, {"from": None}, None),
         (7, {"from": {"id": 7.0, "is_bot": False, "username": "owner"}}, None),

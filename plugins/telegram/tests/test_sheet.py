@@ -82,3 +82,33 @@ async def test_a_press_that_could_not_be_kept_counts_when_it_comes_again(
         await talk.chats.pressed(press)
     await talk.chats.pressed(press)
     assert [approval.verdict for approval in await asked] == ["granted"]
+
+
+async def test_what_cannot_be_shown_whole_says_so(talk: Talk) -> None:
+    """Somebody waits for it."""
+    asked = await talk.ask(question(talk.clock, content="x" * 30_000))
+    card = talk.last
+    await talk.read()
+    await talk.press("more…", card)
+    talk.server.fail("sendDocument", status=400, description="Bad Request: wrong file", times=None)
+    await talk.press("show all", card)
+    await talk.until(lambda: talk.last.text == "not shown: Telegram refused the message: wrong file; press again")
+    talk.server.heal()
+    await talk.press("show all", card)
+    await talk.until(lambda: talk.last.file is not None)
+    await talk.press("no", card)
+    await asked
+
+
+async def test_a_chat_that_takes_nothing_is_tried_at_the_pace_of_edits(talk: Talk) -> None:
+    """And not with every piece of an answer."""
+    talk.ada.blocks()
+    talk.channel.text("one")
+    await talk.server.until(lambda: len(talk.server.called("sendMessage")) == 1)
+    await talk.until(lambda: bool(talk.troubles))
+    for word in ("two", "three", "four"):
+        talk.channel.text(word)
+        await talk.clock.asleep(1)
+    assert len(talk.server.called("sendMessage")) == 1
+    await talk.until(lambda: len(talk.server.called("sendMessage")) == 2)
+    assert talk.server.called("sendMessage")[-1].params["text"] == "onetwothreefour"

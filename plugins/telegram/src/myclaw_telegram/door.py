@@ -128,7 +128,7 @@ class Door:
 
     async def _ignored(self, ignored: Ignored, user_id: int) -> None:
         sender = sender_of(user_id)
-        if ignored.is_press or not await self._reception.is_paired(sender):
+        if ignored.is_press or ignored.in_group or not await self._reception.is_paired(sender):
             await self._reception.turned_away(sender, ignored.why)
         elif ignored.chat_id is not None:
             self._tell(ignored.chat_id, "form", _ONLY_TEXT)

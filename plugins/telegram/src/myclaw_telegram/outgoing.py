@@ -153,7 +153,7 @@ class Outgoing:
     async def _drain(self) -> None:
         while self._waiting:
             message = next(iter(self._waiting))
-            if message.id is not None:
+            if message.id is not None or self._told:  # a chat that takes nothing is not asked at the pace of an answer
                 await self._clock.sleep(max(0.0, self._showed_s + EDIT_EVERY_S - self._clock.monotonic()))
             content = message.wanted
             if content is None or content == message.shown:

@@ -76,6 +76,7 @@ class Ignored:
         chat_id: The private chat in which that person can be told that only plain text is read; `None` where nobody is
             told.
         is_press: Whether a button was pressed.
+        in_group: Whether it is from a group in which messages are not read; `why` has the group's id.
     """
 
     update_id: int | None
@@ -83,12 +84,14 @@ class Ignored:
     user_id: int | None = None
     chat_id: int | None = None
     is_press: bool = False
+    in_group: bool = False
 
 
 class _NotForUsError(Exception):
-    def __init__(self, why: str, *, is_told: bool = False) -> None:
+    def __init__(self, why: str, *, is_told: bool = False, in_group: bool = False) -> None:
         self.why = why
         self.is_told = is_told
+        self.in_group = in_group
         super().__init__(why)
 
 
@@ -127,6 +130,7 @@ def read_update(
             user_id=known,
             chat_id=known if error.is_told else None,
             is_press="message" not in fields,
+            in_group=error.in_group,
         )
 
 
@@ -201,7 +205,7 @@ def _chat(message: Mapping[str, Any], user_id: int, groups: Collection[int]) -> 
     if kind not in ("group", "supergroup"):
         raise _NotForUsError("a channel post")
     if chat_id >= 0 or chat_id not in groups:
-        raise _NotForUsError("a message in a group")
+        raise _NotForUsError(f"a message in the group {chat_id}", in_group=True)
     return chat_id, False
 
 

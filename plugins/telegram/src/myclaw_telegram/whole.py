@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from myclaw_core.approval.types import ApprovalCard
+from myclaw_core.messages import N_, render
+from myclaw_telegram.faults import ApiError
 from myclaw_telegram.markup import escaped
 from myclaw_telegram.outgoing import Content, Outgoing
 from myclaw_telegram.questions import whole_text
@@ -35,7 +37,11 @@ def send_whole(out: Outgoing, card: ApprovalCard, now: datetime) -> None:
 
 
 async def _send_file(out: Outgoing, text: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / _FILE_NAME
-        await asyncio.to_thread(path.write_text, text, encoding="utf-8")
-        await out.api.document(out.chat_id, path, _FILE_NAME)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / _FILE_NAME
+            await asyncio.to_thread(path.write_text, text, encoding="utf-8")
+            await out.api.document(out.chat_id, path, _FILE_NAME)
+    except (ApiError, OSError) as error:
+        reason = error.text if isinstance(error, ApiError) else N_("it cannot be written")
+        out.post(Content(render(N_("not shown: {reason}; press again", reason=reason))))
