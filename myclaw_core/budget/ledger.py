@@ -139,6 +139,12 @@ class Ledger:
             self._seen = day
         return reservation
 
+    async def release(self, call_id: UUID) -> None:
+        """Give back what was set aside for a call that is not made, if anything was."""
+        async with self._log.transaction() as tx:
+            if await take_hold(tx, call_id) is not None:
+                self._seen = await self._read(tx, self._days.today)
+
     async def settle(
         self,
         tx: LogTransaction,

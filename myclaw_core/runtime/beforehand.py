@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-
 from attrs import frozen
 
-from myclaw_core.approval.gateway import Question
 from myclaw_core.approval.grants import told
-from myclaw_core.approval.types import Grant
+from myclaw_core.approval.types import Approval, Grant
 from myclaw_core.errors import UsageError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.policy.never import NeverRecord
-from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.recorder import TraceRecorder, new_trace
+from myclaw_core.runtime.consent import Change, Consent
 from myclaw_core.runtime.services import Services
-from myclaw_core.runtime.softcap import TURN_ITSELF
-from myclaw_core.runtime.types import Outcome, Turn
-from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
-from myclaw_core.types.effect import Effect
 
 __all__ = ["BeforehandCommands"]
 
@@ -30,15 +21,13 @@ class BeforehandCommands:
     """The commands of one session.
 
     Attributes:
-        channel: Where consent is asked.
         sender: Who types them.
-        new_turn: Makes the turn as which a change is recorded, from the words that were typed.
+        consent: Asks before something may be done again.
     """
 
     services: Services
-    channel: Channel
     sender: str
-    new_turn: Callable[[str], Awaitable[Turn]]
+    consent: Consent
 
     async def grants(self) -> list[str]:
         """Return a line on each grant that still covers something."""
@@ -71,27 +60,11 @@ class BeforehandCommands:
         return "\n".join(lines) + "\n\n" + _("`/never remove N` takes one off.")
 
     async def _allow_again(self, entry: NeverRecord, rest: str) -> str:
-        turn = await self.new_turn(f"/never {rest}")
-        recorder = self.services.recorder(new_trace(turn, self.services.plugins, self.services.config.digest))
-        await recorder.start(turn)
-        outcome: Outcome = "abandoned"
-        try:
-            outcome = await self._consent(turn, entry, recorder)
-        finally:
-            await asyncio.shield(recorder.close(outcome, ()))
-        what = _code(_entry(entry))
-        return _("taken off: {entry}", entry=what) if outcome == "success" else _("still never: {entry}", entry=what)
+        async def apply(approval: Approval, digest: str) -> None:
+            await self.services.gateway.allow_again(entry, approval, digest)
 
-    async def _consent(self, turn: Turn, entry: NeverRecord, recorder: TraceRecorder) -> Outcome:
-        """Ask, and take the entry off where the person agrees."""
-        gateway = self.services.gateway
-        draft = _draft(turn, entry)
-        (approval,) = await gateway.ask([Question(draft=draft, step_index=TURN_ITSELF)], turn, self.channel)
-        recorder.answered((), (approval,))
-        if approval.verdict != "granted":
-            return "denied"
-        await gateway.allow_again(entry, approval, draft.action.args_digest)
-        return "success"
+        is_off, what = await self.consent.agreed(_change(entry, rest), apply), _code(_entry(entry))
+        return _("taken off: {entry}", entry=what) if is_off else _("still never: {entry}", entry=what)
 
     def _line(self, grant: Grant) -> str:
         line = n_(
@@ -114,29 +87,15 @@ def _chosen(entries: list[NeverRecord], rest: str) -> NeverRecord:
     return entries[index]
 
 
-def _draft(turn: Turn, entry: NeverRecord) -> ApprovalRequestDraft:
+def _change(entry: NeverRecord, rest: str) -> Change:
     """Return the question: a change of what the person decided is a change of the system itself."""
-    target = f"{entry.actor} {entry.effect_class}"
-    effect = Effect(kind="config_change", scope="never-list", target=target, reversibility="reversible")
-    args = {"remove": [entry.sender, entry.actor, entry.effect_class]}
-    action = PlannedAction.from_tool_call(
-        tool_name="/never",
-        args=args,
-        args_preview=args,
-        effects=(effect,),
-        sender=turn.sender,
-        trace_id=turn.id,
-        session_id=turn.session_id,
-        autonomy=turn.autonomy,
-        planned_at=turn.received_at,
-        actor="core",
-    )
-    return ApprovalRequestDraft(
-        action=action,
-        effect_class=action.effect_class,
+    return Change(
+        command=f"/never {rest}",
+        scope="never-list",
+        target=f"{entry.actor} {entry.effect_class}",
+        args={"remove": [entry.sender, entry.actor, entry.effect_class]},
         summary=N_("take off the never-list: {actor} doing {what}", actor=entry.actor, what=entry.effect_class),
-        risk="high",
-        policy_reasons=(N_("you said that this shall never be done; it could be asked and allowed again"),),
+        reason=N_("you said that this shall never be done; it could be asked and allowed again"),
     )
 
 

@@ -15,6 +15,7 @@ from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.failover import CallFailedError, Lineup, ModelChoice
+from myclaw_core.runtime.finishing import finished
 from myclaw_core.runtime.model import ModelError, ModelProvider, ModelReply, ModelRequest
 from myclaw_core.runtime.prompt import system_prompt, tool_specs
 from myclaw_core.runtime.received import guarded_briefly, received_error, received_reply
@@ -121,8 +122,7 @@ class ModelCaller:
             line = _line(error, provider)
             failed = evolve(call, wall_time_ms=self._ms_since(started_s), error=str(line))
             spent = not isinstance(error, ModelError) or error.may_have_spent
-            booking = self._recorder.model_called(failed, None, reservation, None, may_have_spent=spent)
-            await asyncio.shield(booking)
+            await self._recorder.model_called(failed, None, reservation, None, may_have_spent=spent)
             if isinstance(error, asyncio.CancelledError):
                 raise
             raise CallFailedError(line, error, has_shown=bool(shown)) from error
@@ -181,9 +181,10 @@ class ModelCaller:
         return await self._try_reserve(provider, request)
 
     async def _try_reserve(self, provider: ModelProvider, request: ModelRequest) -> Reservation:
+        call_id = self._services.clock.new_id()
         try:
             return await self._services.ledger.reserve(
-                call_id=self._services.clock.new_id(),
+                call_id=call_id,
                 model=request.model,
                 free=provider.free,
                 purpose=self._purpose,
@@ -197,6 +198,9 @@ class ModelCaller:
             raise TurnEndedError("failed", unknown.text) from unknown
         except BudgetRefusedError as refused:
             raise TurnEndedError("budget", refused.text) from refused
+        except asyncio.CancelledError:
+            await finished(self._services.ledger.release(call_id))
+            raise
 
 
 def _who(provider: str) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, Protocol
 from uuid import UUID
@@ -14,7 +15,7 @@ from myclaw_core.approval.types import Reply
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
 
-__all__ = ["Channel", "Desk", "Held", "Status", "Submit"]
+__all__ = ["Channel", "Desk", "Held", "Status", "Submit", "show_end"]
 
 Submit = Callable[[Reply], Awaitable[Text | None]]
 """Hands in one answer; returns why it was refused (reading pause, expiry), or `None` once it is taken for good."""
@@ -127,3 +128,10 @@ class Channel(Protocol):
     async def serve(self, desk: Desk) -> int:
         """Read messages and hand them to `desk` until the person leaves; return the exit code."""
         ...
+
+
+def show_end(channel: Channel, trace: ExecutionTrace) -> None:
+    """Show that a turn is over once that is recorded; it is not spoiled by a screen that is gone."""
+    if trace.closed_at is not None:
+        with suppress(Exception):
+            channel.status(Status(phase="done" if trace.outcome == "success" else "failed"))

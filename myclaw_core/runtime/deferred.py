@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -13,7 +12,7 @@ from myclaw_core.approval.types import Deferred
 from myclaw_core.clock import local_zone
 from myclaw_core.messages import N_
 from myclaw_core.policy.types import Situation
-from myclaw_core.runtime.channel import Channel, Status
+from myclaw_core.runtime.channel import Channel, show_end
 from myclaw_core.runtime.recorder import TURN_KIND, new_trace
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.steps import StepRunner
@@ -63,15 +62,11 @@ class LeftRunner:
             StoreError: The log cannot be written; the trace is found and closed at the next start.
         """
         await self._services.gateway.refresh()
-        await self._recorder.start(self._turn)
-        outcome: Outcome = "failed"
         try:
-            outcome = await self._act()
-        except asyncio.CancelledError:
-            outcome = "abandoned"
-            raise
+            async with self._recorder.during(self._turn, self._services.signals):
+                self.trace.outcome = await self._act()
         finally:
-            await asyncio.shield(self._close(outcome))
+            show_end(self._channel, self.trace)
 
     async def _act(self) -> Outcome:
         action, sealed = self._left.request.draft.action, self._left.sealed
@@ -88,14 +83,6 @@ class LeftRunner:
         if step.error is None:
             return "success"
         return "denied" if step.error.kind == "denied" else "failed"
-
-    async def _close(self, outcome: Outcome) -> None:
-        trace = self.trace
-        trace.closed_at = self._services.clock.now()
-        trace.outcome = outcome
-        await self._recorder.close(outcome, self._services.signals(trace))
-        with suppress(Exception):  # what is recorded is not spoiled by a screen that is gone
-            self._channel.status(Status(phase="done" if outcome == "success" else "failed"))
 
 
 async def can_be_put(services: Services) -> list[Deferred]:

@@ -18,7 +18,7 @@ from myclaw_core.policy.reach import root_of, why_not_covered
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.runtime.services import Services
-from myclaw_core.runtime.types import Outcome, Turn
+from myclaw_core.runtime.types import Turn
 from myclaw_core.shown.markup import code
 from myclaw_core.types.text import Text
 
@@ -66,14 +66,10 @@ class DeliveryCommand:
     async def _delivered(self, turn: Turn, opened: int, place: ResolvedPath) -> Text | None:
         """Hand over an opened file, on record; return why that failed, or `None`."""
         recorder = self.services.recorder(new_trace(turn, self.services.plugins, self.services.config.digest))
-        await recorder.start(turn)
-        outcome: Outcome = "abandoned"
-        try:
+        async with recorder.during(turn):
             # By its handle: what is delivered is what was looked at, whatever is put in its place meanwhile.
             problem = await self.channel.file(Path(f"/proc/self/fd/{opened}"), visible(Path(place.real).name))
-            outcome = "success" if problem is None else "failed"
-        finally:
-            await asyncio.shield(recorder.close(outcome, ()))
+            recorder.trace.outcome = "success" if problem is None else "failed"
         return problem
 
     def _place(self, given: str, turn: Turn) -> ResolvedPath:

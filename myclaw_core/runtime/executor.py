@@ -20,7 +20,7 @@ from myclaw_core.messages import N_
 from myclaw_core.policy.never import NeverRefusedError
 from myclaw_core.policy.rates import RateRefusedError
 from myclaw_core.redact import redact_text
-from myclaw_core.runtime.finishing import ended_soon, finished
+from myclaw_core.runtime.finishing import ended_soon, finished, to_its_end
 from myclaw_core.runtime.planning import PlanFailedError, Planned, Planner, tool_error, who
 from myclaw_core.runtime.received import guarded, guarded_in_thread, received_error, received_result
 from myclaw_core.runtime.recorder import TraceRecorder
@@ -75,7 +75,7 @@ class Executor:
             return await self._end(evolve(step, state="failed", error=failure.error))
         command = planned.command if planned else None
         try:
-            step = await self._recorder.intended(step, undo)
+            step = await self._intended(step, undo)
         except _REFUSED as refused:
             refusal = ToolError(kind="denied", message=refused.text, retryable=True)
             return await self._end(evolve(step, state="failed", error=refusal))
@@ -107,6 +107,14 @@ class Executor:
             files.close()
             network.close()
         return await self._end(evolve(ended, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
+
+    async def _intended(self, step: ActionStep, undo: UndoRecord | None) -> ActionStep:
+        """Record the intent; where the turn was stopped meanwhile, record too that nothing ran."""
+        try:
+            return await self._recorder.intended(step, undo)
+        except asyncio.CancelledError:
+            await self._end(evolve(step, state="failed", error=ToolError(kind="exception", message=CANCELLED)))
+            raise
 
     async def _prepare(
         self, tool: Tool, call: ToolCall, step: ActionStep, planned: Planned | None
@@ -219,6 +227,7 @@ class Executor:
             unsure = _may_have_acted(error)
         await self._end(evolve(ended, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
 
+    @to_its_end
     async def _end(
         self, step: ActionStep, undo: UndoRecord | None = None, *, may_have_spent: bool = False
     ) -> ActionStep:

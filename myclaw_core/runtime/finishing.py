@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["ended_soon", "finished"]
+__all__ = ["ended_soon", "finished", "to_its_end"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 PATIENCE_S = 0.5
@@ -32,6 +34,16 @@ async def finished(work: Coroutine[Any, Any, T]) -> T:
     if cancelled is not None:
         raise cancelled
     return result
+
+
+def to_its_end(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Return `work` as something that is never left half done: each call of it is `finished`."""
+
+    @wraps(work)
+    async def whole(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await finished(work(*args, **kwargs))
+
+    return whole
 
 
 async def ended_soon(work: asyncio.Future[Any]) -> bool:

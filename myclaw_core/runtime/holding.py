@@ -16,6 +16,7 @@ from myclaw_core.outbox.types import OutboxMessage
 from myclaw_core.policy.never import NeverRefusedError
 from myclaw_core.policy.rates import RateRefusedError
 from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.finishing import to_its_end
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ActionStep, ToolCall, ToolError, ToolResult, Turn
@@ -50,6 +51,7 @@ class Holder:
         self._recorder = recorder
         self._channel = channel
 
+    @to_its_end
     async def hold(self, call: ToolCall, step: ActionStep) -> ActionStep:
         """Hold what a judged call sends and return its finished step.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from uuid import UUID
 
 from attrs import evolve
@@ -26,6 +28,7 @@ from myclaw_core.events.types import (
 from myclaw_core.messages import N_
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.process import this_process
+from myclaw_core.runtime.finishing import to_its_end
 from myclaw_core.runtime.records import LastChange, OpenTurn
 from myclaw_core.runtime.types import (
     ActionStep,
@@ -111,6 +114,8 @@ def mark_asked(trace: ExecutionTrace, step_index: int, request_id: UUID) -> None
 class TraceRecorder:
     """Books one turn.
 
+    Whatever it books is booked to its end, also where the turn is stopped meanwhile: trace and log never differ.
+
     Args:
         trace: The growing trace; only this class changes it.
         rates: Counts every executed side effect, in the same transaction as its intent.
@@ -133,8 +138,36 @@ class TraceRecorder:
         self._rates = rates
         self._held: dict[int, UUID] = {}
         self._started_s = clock.monotonic()
+        self._is_open = False
         self.trace = trace
 
+    @asynccontextmanager
+    async def during(
+        self, turn: Turn, signals: Callable[[ExecutionTrace], Sequence[TraceSignals]] = lambda _trace: ()
+    ) -> AsyncIterator[None]:
+        """Record that the turn began, and close its trace at the end of the block, whatever happens in it.
+
+        The block says in `trace.outcome` how it ended; it is `abandoned` where it was stopped, else `failed`.
+
+        Args:
+            signals: What the closed trace shows.
+
+        Raises:
+            StoreError: It could not be recorded; a turn that was begun is closed at the next start.
+        """
+        try:
+            await self.start(turn)
+            yield
+        except asyncio.CancelledError:
+            self.trace.outcome = "abandoned"
+            raise
+        finally:
+            if self._is_open:
+                self.trace.closed_at = self._clock.now()
+                self.trace.outcome = self.trace.outcome or "failed"
+                await self.close(self.trace.outcome, signals(self.trace))
+
+    @to_its_end
     async def start(self, turn: Turn) -> None:
         """Record that the turn began and which process runs it, and take its message out of the inbox with that.
 
@@ -155,7 +188,9 @@ class TraceRecorder:
                 )
             )
         self.trace.messages.append(message)
+        self._is_open = True
 
+    @to_its_end
     async def model_called(
         self,
         call: ModelCall,
@@ -183,6 +218,7 @@ class TraceRecorder:
             self.trace.tool_calls.extend(message.tool_calls)
         return tuple(booked.notices)
 
+    @to_its_end
     async def decided(self, steps: Sequence[ActionStep]) -> None:
         """Record freshly judged steps together."""
         async with self._log.transaction() as tx:
@@ -196,6 +232,7 @@ class TraceRecorder:
         for step in steps:
             put_step(self.trace, step)
 
+    @to_its_end
     async def intended(
         self,
         step: ActionStep,
@@ -242,6 +279,7 @@ class TraceRecorder:
         put_step(self.trace, step)
         return step
 
+    @to_its_end
     async def ended(
         self,
         step: ActionStep,
@@ -271,6 +309,7 @@ class TraceRecorder:
             self.trace.violations.append(violation)
         return step
 
+    @to_its_end
     async def close(self, outcome: Outcome, signals: Sequence[TraceSignals]) -> None:
         """Close the trace for good; from this record on it counts for trust."""
         self.trace.outcome = outcome
@@ -282,6 +321,7 @@ class TraceRecorder:
                 self.trace.approvals.append(approval)
                 mark_asked(self.trace, step_index, approval.request_id)
             await close_in(tx, self.trace, signals)
+        self._is_open = False
 
 
 async def _take_out(tx: LogTransaction, message_key: str) -> None:

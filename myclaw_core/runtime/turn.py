@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 
 from myclaw_core.errors import MyclawError, StoreError, UnavailableError
 from myclaw_core.messages import N_
@@ -12,9 +10,8 @@ from myclaw_core.plugins.contain import one_line
 from myclaw_core.policy.taint import typed_part
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.calling import ModelCaller, TurnEndedError
-from myclaw_core.runtime.channel import Channel, Status
+from myclaw_core.runtime.channel import Channel, show_end
 from myclaw_core.runtime.claims import claims_a_deed, did_something
-from myclaw_core.runtime.finishing import finished
 from myclaw_core.runtime.model import ModelReply
 from myclaw_core.runtime.prompt import trim_history
 from myclaw_core.runtime.recorder import new_trace
@@ -70,35 +67,28 @@ class TurnRunner:
             MyclawError: Something else went wrong; the trace is closed as `failed`.
         """
         await self._services.gateway.refresh()
-        await self._recorder.start(self._turn)
-        self._messages.append(Message(role="user", text=self._turn.text))
-        outcome: Outcome = "failed"
         try:
-            with self._services.grants.during(self._turn.id, self._turn.yes_to):
-                outcome = await self._loop()
-        except TurnEndedError as ended:
-            outcome = ended.outcome
-            self._channel.notice(ended.notice)
-        except asyncio.CancelledError:
-            await finished(self._close("abandoned"))
+            async with self._recorder.during(self._turn, self._services.signals):
+                self.trace.outcome = await self._ended()
+        except (MyclawError, OSError):
             raise
         except Exception as error:
-            await finished(self._close("failed"))
-            if isinstance(error, MyclawError | OSError):
-                raise
             text = N_(
                 "the turn broke off: {error}; what was done is recorded ('myclaw audit show')", error=one_line(error)
             )
             raise MyclawError(text) from error
-        await self._close(outcome)
+        finally:
+            show_end(self._channel, self.trace)
 
-    async def _close(self, outcome: Outcome) -> None:
-        trace = self._recorder.trace
-        trace.closed_at = self._services.clock.now()
-        trace.outcome = outcome
-        await self._recorder.close(outcome, self._services.signals(trace))
-        with suppress(Exception):  # a turn that is recorded is not spoiled by a screen that is gone
-            self._channel.status(Status(phase="done" if outcome == "success" else "failed"))
+    async def _ended(self) -> Outcome:
+        """Run the turn and return how it ended."""
+        self._messages.append(Message(role="user", text=self._turn.text))
+        try:
+            with self._services.grants.during(self._turn.id, self._turn.yes_to):
+                return await self._loop()
+        except TurnEndedError as ended:
+            self._channel.notice(ended.notice)
+            return ended.outcome
 
     async def _loop(self) -> Outcome:
         started_s = self._services.clock.monotonic()

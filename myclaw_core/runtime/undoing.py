@@ -10,6 +10,7 @@ from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import TraceClosed, UndoApplied
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
+from myclaw_core.runtime.finishing import to_its_end
 from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, read_undo, undo_key
 from myclaw_core.runtime.records import LastChange
 from myclaw_core.runtime.services import Services
@@ -103,19 +104,21 @@ async def undo_trace(
 ) -> list[UndoLine]:
     """Revert the steps of `original` that changed something and book it as the child trace `turn`.
 
+    Where it is stopped it ends with the step that it is at.
+
     Args:
         turn: The undo itself; its `parent_trace_id` is the original's.
         force: Restore even where a target was changed since.
     """
     trace = new_trace(turn, services.plugins, services.config.digest)
     recorder = services.recorder(trace)
-    await recorder.start(turn)
-    lines = [
-        await _undo_step(services, turn, original, step, force=force)
-        for step in reversed(original.steps)
-        if may_have_changed(step)
-    ]
-    await recorder.close("success" if all(line.reverted for line in lines) else "failed", ())
+    async with recorder.during(turn):
+        lines = [
+            await _undo_step(services, turn, original, step, force=force)
+            for step in reversed(original.steps)
+            if may_have_changed(step)
+        ]
+        trace.outcome = "success" if all(line.reverted for line in lines) else "failed"
     return lines
 
 
@@ -126,6 +129,7 @@ def may_have_changed(step: ActionStep) -> bool:
     return step.exec_result is not None and any(effect.is_side_effect for effect in step.effects)
 
 
+@to_its_end
 async def _undo_step(
     services: Services, turn: Turn, original: ExecutionTrace, step: ActionStep, *, force: bool
 ) -> UndoLine:

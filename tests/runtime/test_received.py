@@ -352,7 +352,7 @@ async def test_a_channel_that_breaks_leaves_a_closed_trace_and_no_open_question(
             raise RuntimeError("no screen")
 
     async with open_agent([calls(("fs_write", {"path": "a.md", "content": "x"}))]) as agent:
-        with pytest.raises(MyclawError, match="the turn broke off: RuntimeError: no screen"):
+        with pytest.raises(MyclawError, match="the channel test could not ask: RuntimeError: no screen"):
             await make_desk(agent, Broken(clock)).handle("Write")
         pending = await agent.services.gateway.pending()
         turns = await agent.log.scan("turn")
