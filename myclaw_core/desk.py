@@ -11,6 +11,7 @@ from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.runtime.beforehand import BeforehandCommands
 from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.consent import Consent
 from myclaw_core.runtime.conversation import Conversation, Keeper, NoQueue, TurnQueue
 from myclaw_core.runtime.delivery import DeliveryCommand
 from myclaw_core.runtime.finishing import finished
@@ -39,7 +40,7 @@ _COMMANDS = {
     "/stop": N_("stop what runs and drop what waits"),
     "/undo": N_("take back what the last turn here changed; /undo TRACE for any other one"),
     "/session": N_("what is kept of this session; /session new begins another one"),
-    "/level": N_("the autonomy level; /level LEVEL sets that of this conversation"),
+    "/level": N_("the autonomy level; /level LEVEL sets that of this conversation, and asks before a higher one"),
     "/budget": N_("what was spent today and in the last 7 days, and what is left"),
     "/file": N_("/file PATH delivers a file of the open folders"),
     "/why": N_("how the last action was decided, check by check; /why TRACE for all of another turn"),
@@ -106,8 +107,9 @@ class SessionDesk:
     def _runs(self, queue: TurnQueue) -> Mapping[str, _Run]:
         """Return what runs each slash command."""
         agent, channel, sender = self._agent, self._channel, self._sender
-        beforehand = BeforehandCommands(agent.services, channel, sender, self.turn)
-        session = SessionCommands(agent.services, self, beforehand)
+        consent = Consent(agent.services, channel, self.turn)
+        beforehand = BeforehandCommands(agent.services, sender, consent)
+        session = SessionCommands(agent.services, self, beforehand, consent)
         trust = TrustCommands(TrustOrders(agent.log, agent.book, agent.follower, agent.clock), sender)
 
         async def pause(rest: str) -> str:

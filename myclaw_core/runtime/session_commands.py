@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from myclaw_core.approval.types import Approval
 from myclaw_core.budget.report import WEEK_DAYS, budget_text
 from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
 from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.runtime.beforehand import BeforehandCommands
+from myclaw_core.runtime.consent import Change, Consent
 from myclaw_core.runtime.conversation import Conversation
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.shown.markup import code, code_block
-from myclaw_core.types.effect import AUTONOMY_LEVELS, autonomy_le
+from myclaw_core.types.effect import AUTONOMY_LEVELS, Autonomy, autonomy_le
+from myclaw_core.types.text import Text
 
 __all__ = ["SessionCommands", "SessionSeat"]
 
@@ -28,6 +31,11 @@ _OUTCOMES = {
     "denied": N_("denied"),
     "budget": N_("budget"),
     "interrupted": N_("interrupted"),
+}
+_MEANS: dict[Autonomy, Text] = {
+    "read_only": N_("Nothing is changed."),
+    "supervised": N_("What changes something is asked, until it has earned more."),
+    "full": N_("Inside the open folders, what can be undone runs without a question; what cannot is asked each time."),
 }
 
 
@@ -65,12 +73,14 @@ class SessionCommands:
         services: The agent's parts.
         seat: The session.
         beforehand: Lists what was granted.
+        consent: Asks before the level is raised.
     """
 
-    def __init__(self, services: Services, seat: SessionSeat, beforehand: BeforehandCommands) -> None:
+    def __init__(self, services: Services, seat: SessionSeat, beforehand: BeforehandCommands, consent: Consent) -> None:
         self._services = services
         self._seat = seat
         self._beforehand = beforehand
+        self._consent = consent
 
     async def status(self, _rest: str) -> str:
         """Say how things stand."""
@@ -123,18 +133,33 @@ class SessionCommands:
         return _listed(lines)
 
     async def level(self, rest: str) -> str:
-        """Show the level, or set that of this session; before a raise its cost is stated."""
+        """Show the level, or set that of this session; a raise is asked about, with what it will probably cost."""
         if not rest:
             return await self._level_line()
         wanted = next((level for level in AUTONOMY_LEVELS if level == rest), None)
         if wanted is None:
             raise UsageError(N_("level is one of {levels}", levels=", ".join(AUTONOMY_LEVELS)))
-        conversation, services = self._seat.conversation, self._services
-        is_raise = not autonomy_le(wanted, conversation.level or await services.levels.now())
-        lines = [render((await services.ledger.estimate(wanted)).text)] if is_raise else []
+        conversation = self._seat.conversation
+        now = conversation.level or await self._services.levels.now()
+        if not autonomy_le(wanted, now) and not await self._agreed(conversation, now, wanted):
+            return await self._level_line()
         conversation.level = wanted
         await self._seat.save()
-        return _listed([*lines, _("level {level} in this conversation", level=wanted)])
+        return _("level {level} in this conversation", level=wanted)
+
+    async def _agreed(self, conversation: Conversation, now: Autonomy, wanted: Autonomy) -> bool:
+        """Return whether the person agrees to a higher level; not where another session began meanwhile."""
+        if not self._consent.channel.attended:
+            raise UsageError(N_("a higher level needs your yes, and nobody is there to be asked; the level stays"))
+        gateway, log = self._services.gateway, self._services.log
+        sender = conversation.session.sender
+
+        async def apply(approval: Approval, digest: str) -> None:
+            async with log.transaction() as tx:
+                await gateway.consume(tx, approval.request_id, digest, sender)
+
+        change = _raise(now, wanted, (await self._services.ledger.estimate(wanted)).text)
+        return await self._consent.agreed(change, apply) and self._seat.conversation is conversation
 
     async def budget(self, _rest: str) -> str:
         """Say what was spent."""
@@ -164,6 +189,18 @@ class SessionCommands:
                 return call.model, call.provider
         agent = self._services.config.agent
         return agent.model, agent.provider
+
+
+def _raise(now: Autonomy, wanted: Autonomy, estimate: Text) -> Change:
+    return Change(
+        command=f"/level {wanted}",
+        scope="level",
+        target=wanted,
+        args={"level": wanted},
+        summary=N_("raise the level of this conversation from {now} to {wanted}", now=now, wanted=wanted),
+        reason=_MEANS[wanted],
+        record=(estimate,),
+    )
 
 
 def _listed(lines: Sequence[str]) -> str:

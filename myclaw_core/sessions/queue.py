@@ -25,6 +25,8 @@ MAX_WAITING = 50
 _STOPPING = frozenset({"/stop", "/undo"})
 _MAY_WAIT = frozenset({"/file", "/never", "/pending"})
 """Commands that may take long; later messages do not wait for them."""
+_HIGHEST = ["/level", "full"]
+"""Nor for this one, which asks; a lower level counts for the next message."""
 _log = logging.getLogger("myclaw.sessions")
 
 
@@ -162,7 +164,7 @@ class ConversationQueue:
             self._waiting.clear()
         task = asyncio.create_task(self._command(received, name))
         groups = [self._commands]
-        if name not in _MAY_WAIT:
+        if name not in _MAY_WAIT and received.text.split() != _HIGHEST:
             groups.append(self._ordered)
         if name in _STOPPING:
             groups.append(self._holding)

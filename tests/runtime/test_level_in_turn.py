@@ -8,7 +8,9 @@ import pytest
 from attrs import evolve
 
 from myclaw_core.agent import Agent
+from myclaw_core.approval.types import Reply
 from myclaw_core.errors import UsageError
+from myclaw_core.events.types import TraceClosed
 from myclaw_core.runtime.model import ModelReply, ModelRequest
 from myclaw_core.runtime.types import Message, ToolCall, Usage
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
@@ -158,9 +160,7 @@ async def test_a_level_that_was_chosen_for_a_conversation_goes_before_the_standi
     assert decided(trace)[0][1] == chosen
 
 
-async def test_slash_level_states_the_cost_before_a_raise_and_not_before_less(
-    open_agent, make_desk, clock: FakeClock
-) -> None:
+async def test_a_raise_is_asked_with_its_cost_and_less_is_not(open_agent, make_desk, clock: FakeClock) -> None:
     """It holds for this conversation from the next message on."""
     channel = RecordingChannel(clock)
     async with open_agent([calls(write("a.md")), says("Done.")]) as agent:
@@ -171,14 +171,79 @@ async def test_slash_level_states_the_cost_before_a_raise_and_not_before_less(
             await desk.handle("/level high")
         trace = await desk.handle("Write a")
         other = await agent.services.levels.now()
+        outcomes = [event.trace.outcome for _, event in await agent.log.since(0) if isinstance(event, TraceClosed)]
 
-    shown = [text.splitlines() for text in channel.shown]
-    assert [len(lines) for lines in shown] == [1, 2, 1, 1, 2, 2]
-    assert shown[0] == ["level: supervised"]
-    assert shown[1][0].startswith("- estimate: none, there was no use in your last 14 days; the hard cap is 5.00 €")
-    assert shown[1][1] == "- level full in this conversation"
+    assert channel.shown[0] == "level: supervised"
+    assert channel.shown[1:] == [
+        f"level {level} in this conversation" for level in ("full", "full", "read_only", "supervised", "full")
+    ]
+    assert [str(card.request.draft.summary) for card in channel.cards] == [
+        "raise the level of this conversation from supervised to full",
+        "raise the level of this conversation from read_only to supervised",
+        "raise the level of this conversation from supervised to full",
+    ]
+    assert str(channel.cards[0].record[0]).startswith("estimate: none, there was no use in your last 14 days; the hard")
+    assert "runs without a question" in str(channel.cards[0].request.draft.policy_reasons[0])
+    assert not channel.cards[0].request.batchable
+    assert not channel.cards[0].request.standing
     assert decided(trace) == [("allow", "full")]
     assert other == "supervised"
+    assert outcomes == ["success"] * 4
+
+
+@pytest.mark.parametrize("answer", [False, None])
+async def test_without_a_yes_the_level_stays(open_agent, make_desk, clock: FakeClock, answer: Any) -> None:
+    """Nor does a yes within the reading pause count."""
+    channel = RecordingChannel(clock, lambda card: answer)
+    async with open_agent([calls(write("a.md")), says("Done.")]) as agent:
+        desk = make_desk(agent, channel, level="read_only")
+        await desk.handle("/level full")
+        trace = await desk.handle("Write a")
+
+    assert channel.shown == ["level: read_only"]
+    assert decided(trace) == [("deny", "read_only")]
+
+
+async def test_a_yes_within_the_reading_pause_raises_nothing(open_agent, make_desk, clock: FakeClock) -> None:
+    class Hasty(RecordingChannel):
+        async def ask(self, cards: Any, submit: Any) -> None:
+            for card in cards:
+                self.refusals.append(await submit(Reply(request_id=card.request.id, granted=True, by="test:me")))
+
+    channel = Hasty(clock)
+    async with open_agent() as agent:
+        await make_desk(agent, channel, level=None).handle("/level full")
+
+    assert channel.refusals[0] is not None
+    assert channel.shown == ["level: supervised"]
+
+
+async def test_where_nobody_is_there_a_level_is_only_lowered(open_agent, make_desk, clock: FakeClock) -> None:
+    channel = RecordingChannel(clock, attended=False)
+    async with open_agent() as agent:
+        desk = make_desk(agent, channel, level="supervised")
+        with pytest.raises(UsageError, match="nobody is there to be asked"):
+            await desk.handle("/level full")
+        await desk.handle("/level")
+        await desk.handle("/level read_only")
+
+    assert channel.cards == []
+    assert channel.shown == ["level: supervised", "level read_only in this conversation"]
+
+
+async def test_a_session_that_began_while_it_was_asked_is_not_raised(open_agent, make_desk, clock: FakeClock) -> None:
+    class Leaving(RecordingChannel):
+        async def ask(self, cards: Any, submit: Any) -> None:
+            await desk.handle("/session new")
+            await super().ask(cards, submit)
+
+    channel = Leaving(clock)
+    async with open_agent() as agent:
+        desk = make_desk(agent, channel, level=None)
+        await desk.handle("/level full")
+        await desk.handle("/level")
+
+    assert channel.shown[1:] == ["level: supervised", "level: supervised"]
 
 
 async def test_slash_status_says_until_when_a_level_stands(open_agent, make_desk, clock: FakeClock) -> None:

@@ -88,7 +88,6 @@ async def test_an_answer_that_was_given_just_before_the_end_is_shown_again(open_
 async def test_the_conversation_goes_on_where_it_was(open_sessions: Any) -> None:
     """The model is given what was said before, and /undo and /why speak of it."""
     async with open_sessions([WRITE, says("Written.")]) as bench:
-        await bench.send("/level read_only")
         await bench.send("/level supervised")
         await bench.send("Write a")
         await bench.quiet()
@@ -102,9 +101,9 @@ async def test_the_conversation_goes_on_where_it_was(open_sessions: Any) -> None
         await bench.quiet()
     shown = bench.messenger.channel("fake:1", "home").shown
     assert first.turn.session_id == second.turn.session_id
-    assert "6 messages" in shown[2]
-    assert "fs_write" in shown[3]
-    assert "undone" in shown[4]
+    assert "6 messages" in shown[1]
+    assert "fs_write" in shown[2]
+    assert "undone" in shown[3]
     assert not (bench.agent.home.workspace / "a").exists()
 
 
