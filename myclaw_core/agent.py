@@ -62,7 +62,7 @@ class Agent:
 
     Attributes:
         notices: What a person should know about the start: recovered turns, a record that is not whole.
-        unsent: Messages that an earlier run left in the outbox and that are not sent; their senders must be told.
+        unsent: Messages that an earlier run left in the outbox and that were given up; `notices` tells of them.
     """
 
     home: Home

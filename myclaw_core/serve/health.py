@@ -118,9 +118,9 @@ class Board:
         self._state = evolve(self._state, beat_at=self._clock.now(), messengers=states)
         try:
             replace_file(self._path, codec.dumps(self._state, redact=True))
-        except OSError as error:
+        except (OSError, CodecError) as error:
             if self._is_written:
-                _log.warning("%s cannot be written: %s", self._path, error.strerror)
+                _log.warning("%s cannot be written: %s", self._path, error)
             self._is_written = False
         else:
             self._is_written = True

@@ -12,7 +12,6 @@ from attrs import field, frozen
 from myclaw_core.agent import Agent
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
-from myclaw_core.outbox.words import told
 from myclaw_core.plugins.contain import PluginError, contained, one_line
 from myclaw_core.runtime.messenger import Messenger
 from myclaw_core.runtime.offers import keep_offering
@@ -63,9 +62,8 @@ class Service:
         watches = {name: board.watch(name) for name in running}
         sessions = Sessions(agent, running, lambda name, health: watches[name].told(health))
         jobs = core_jobs(agent, board)
-        await sessions.start()
         try:
-            await _tell_unsent(agent, sessions)
+            await sessions.start()
             for name, messenger in running.items():
                 serve = partial(messenger.serve, sessions.reception(name))
                 self._begin(f"messenger {name}", supervise(serve, watches[name], agent.clock))
@@ -128,14 +126,6 @@ async def _ended(tasks: Mapping[str, asyncio.Task[None]]) -> None:
             _log.warning("%s: did not stop within %.0f s", name, STOP_S)
         elif not task.cancelled() and (error := task.exception()) is not None:
             _log.warning("%s: broke: %s", name, one_line(error))
-
-
-async def _tell_unsent(agent: Agent, sessions: Sessions) -> None:
-    """Tell people what an earlier run left in the outbox and is not sent."""
-    for sender, channel in await sessions.news_channels() if agent.unsent else ():
-        for message in agent.unsent:
-            if message.sender == sender:
-                channel.notice(told(message))
 
 
 def _missing(messengers: Mapping[str, Messenger]) -> Iterator[tuple[str, Text]]:

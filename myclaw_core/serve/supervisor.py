@@ -10,6 +10,7 @@ from myclaw_core.clock import Clock
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import one_line
+from myclaw_core.runtime.received import received_error
 from myclaw_core.serve.watch import Watch
 from myclaw_core.types.text import Text
 
@@ -36,7 +37,7 @@ async def _why_ended(serve: Callable[[], Awaitable[None]]) -> Text:
     try:
         await serve()
     except MyclawError as error:
-        return error.text
+        return received_error(error)
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from myclaw_core.clock import Clock
 from myclaw_core.messages import N_
 from myclaw_core.runtime.messenger import Health
+from myclaw_core.runtime.storable import storable_line
 from myclaw_core.types.text import Text
 
 __all__ = ["FIRST_WAIT_S", "MOST_WAIT_S", "STEADY_S", "MessengerState", "Watch"]
@@ -64,7 +65,8 @@ class Watch:
         self.state = MessengerState(name=name, health=Health(state="starting"), since=now, unwell_since=now)
 
     def told(self, health: Health) -> None:
-        """Take in what the messenger says of itself."""
+        """Take in what the messenger says of itself, in a form that can be written down."""
+        health = evolve(health, detail=storable_line(health.detail))
         self._settle()
         if health == self.state.health:
             return

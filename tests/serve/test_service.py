@@ -13,6 +13,8 @@ from waiting_clock import WaitingClock
 from myclaw_core.agent import Agent
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
+from myclaw_core.outbox.records import put
+from myclaw_core.outbox.types import OutboxMessage
 from myclaw_core.paths import Home
 from myclaw_core.runtime.messenger import Health, Reception
 from myclaw_core.serve import service
@@ -42,6 +44,17 @@ class Broken(FakeMessenger):
     async def serve(self, reception: Reception) -> None:
         self.starts += 1
         raise ZeroDivisionError
+
+
+class Garbled(FakeMessenger):
+    """A messenger that says of itself, and of why it ends, what no file can hold."""
+
+    starts = 0
+
+    async def serve(self, reception: Reception) -> None:
+        self.starts += 1
+        reception.health(Health(state="trouble", detail=N_("{service} says no", service="\udcff")))
+        raise MyclawError(N_("{service} is gone", service="\ud83d"))
 
 
 class Speechless(FakeMessenger):
@@ -113,6 +126,19 @@ async def test_a_broken_messenger_is_started_again_while_another_one_answers(
     assert look(home, clock.now()).state is None
 
 
+async def test_a_messenger_whose_words_no_file_can_hold_ends_nothing(
+    serve: Serve, home: Home, clock: WaitingClock
+) -> None:
+    garbled, well = Garbled(clock, "garbled"), Well(clock, "well")
+    async with serve(garbled, well):
+        await well.serving.wait()
+        while garbled.starts < 3:
+            clock.advance(seconds=1)
+            await asyncio.sleep(0)
+
+        assert states(home, clock) == {"garbled": "trouble", "well": "ok"}
+
+
 async def test_what_lacks_something_is_told_and_not_run(serve: Serve, home: Home, clock: WaitingClock) -> None:
     lacking = FakeMessenger(clock, "lacking", missing=N_("no token: run 'myclaw setup'"))
     speechless, well = Speechless(clock, "speechless"), Well(clock, "well")
@@ -138,3 +164,37 @@ async def test_a_part_that_everything_rests_on_ends_it_with_one_line(
     with pytest.raises(MyclawError, match="a part of the service broke, so that it ends: jobs: ZeroDivisionError"):
         async with serve(Well(clock, "well")):
             pass
+
+
+async def pair(agent: Agent, clock: WaitingClock, messenger: FakeMessenger) -> None:
+    pairing = Pairing(agent.log, clock)
+    code, _ = await pairing.offer(messenger.name, "cli:me")
+    assert await pairing.try_code(messenger.name, messenger.me, code, "Rosa")
+
+
+async def test_who_sent_what_a_crash_gave_up_is_told_once(
+    serve: Serve, open_agent: Callable[..., AbstractAsyncContextManager[Agent]], clock: WaitingClock
+) -> None:
+    well, now = Well(clock, "well"), clock.now()
+    message = OutboxMessage(
+        id=clock.new_id(),
+        key=clock.new_id(),
+        tool="send",
+        args={"to": "anna"},
+        targets=("test:anna",),
+        sender=well.me,
+        channel=well.name,
+        trace_id=clock.new_id(),
+        step_index=0,
+        held_at=now,
+        due_at=now,
+        owner="another-boot:1:1",
+    )
+    async with open_agent() as agent:
+        await pair(agent, clock, well)
+        async with agent.log.transaction() as tx:
+            await put(tx, message)
+    for _ in range(2):
+        async with serve(well):
+            await well.serving.wait()
+    assert well.channel(well.me, "").notices == ["not sent: send to anna: the program ended during its hold"]
