@@ -29,8 +29,9 @@ async def tell_interrupted(kept: KeptSessions, find: FindChannel) -> None:
         if record.running is None:
             continue
         try:
-            await _tell(record, await kept.trace(record.running), find)
-            await kept.ended(record)
+            trace = await kept.trace(record.running)
+            await _tell(record, trace, find)
+            await kept.ended(record, trace)
         except Exception as error:
             _log.error("%s could not be told of a turn: %s", record.session.sender, one_line(error))
 
@@ -52,7 +53,16 @@ async def _tell(record: SessionRecord, trace: ExecutionTrace | None, find: FindC
             )
         )
         return
+    if trace.outcome != "success":
+        channel.notice(
+            N_(
+                "the program ended just after '{words}' (trace {trace}), which was not done to its end; "
+                "/why {trace} says why, /undo {trace} takes back what was done",
+                words=words,
+                trace=short,
+            )
+        )
+        return
     channel.notice(N_("the program ended just after '{words}' (trace {trace}); it was done", words=words, trace=short))
-    answer = next((message.text for message in reversed(trace.messages) if message.role == "assistant"), "")
-    if trace.outcome == "success" and answer:
+    if answer := next((message.text for message in reversed(trace.messages) if message.role == "assistant"), ""):
         channel.show(answer)

@@ -18,9 +18,10 @@ from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import TraceClosed
 from myclaw_core.messages import N_
 from myclaw_core.policy.levels import Levels
-from myclaw_core.runtime.conversation import Conversation
+from myclaw_core.runtime.conversation import KEPT_TRACES, Conversation
 from myclaw_core.runtime.prompt import HISTORY_LIMIT_CHARS
 from myclaw_core.runtime.types import ExecutionTrace, Session
+from myclaw_core.runtime.undoing import may_have_changed
 from myclaw_core.types.effect import Autonomy, autonomy_le
 
 __all__ = ["KeptSessions", "SessionRecord"]
@@ -109,6 +110,8 @@ class KeptSessions:
         record = _read(await self.log.get(_KIND, _key(channel, sender, place)))
         if record is None:
             return None
+        if record.running is not None:
+            record = _cut_off(record, await self.trace(record.running))
         level = record.level
         if level is not None and not autonomy_le(level, await self.levels.now()):
             level = None
@@ -116,7 +119,8 @@ class KeptSessions:
             session=record.session, level=level, trace_ids=list(record.trace_ids), changing=list(record.changing)
         )
         for trace in await self._last_traces(record.trace_ids):
-            conversation.history.extend(trace.messages)
+            if trace.model_calls:  # a slash command is nothing that was said
+                conversation.history.extend(trace.messages)
             conversation.last = trace
             conversation.decided = trace if any(step.decision for step in trace.steps) else conversation.decided
         return conversation
@@ -131,13 +135,16 @@ class KeptSessions:
             _log.error("a turn of a session cannot be read: %s", error)
         return None
 
-    async def ended(self, record: SessionRecord) -> None:
+    async def ended(self, record: SessionRecord, trace: ExecutionTrace | None) -> None:
         """Note that the turn which ran is over.
+
+        Args:
+            trace: That turn; `None` where it never began.
 
         Raises:
             StoreError: It could not be noted.
         """
-        await self.put(evolve(record, running=None))
+        await self.put(evolve(_cut_off(record, trace), running=None))
 
     async def _last_traces(self, trace_ids: Sequence[UUID]) -> list[ExecutionTrace]:
         """Return the newest turns whose messages a model could be given, the oldest of them first."""
@@ -151,6 +158,13 @@ class KeptSessions:
             if room <= 0:
                 break
         return found[::-1]
+
+
+def _cut_off(record: SessionRecord, trace: ExecutionTrace | None) -> SessionRecord:
+    """Return a session with what the turn changed that the end of the program cut off: `/undo` begins with it."""
+    if trace is None or trace.id in record.changing or not any(map(may_have_changed, trace.steps)):
+        return record
+    return evolve(record, changing=(*record.changing, trace.id)[-KEPT_TRACES:])
 
 
 def _key(channel: str, sender: str, place: str) -> str:

@@ -6,8 +6,10 @@ import asyncio
 from typing import Any
 
 from attrs import evolve
+from messengers import until
 
 from myclaw_core.events.types import TraceClosed, TurnStarted
+from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.sessions.kept import KeptSessions
 from myclaw_core.testing import calls, says
 
@@ -68,6 +70,71 @@ async def test_a_turn_that_a_crash_cut_off_is_told_once_and_not_run_again(open_s
         assert closed == ["interrupted", "success"]
         assert len(lines) == 1
     assert f"/undo {str(started[0].trace_id)[:13]}" in lines[0]
+
+
+async def test_after_a_crash_an_undo_takes_back_what_was_cut_off_and_not_the_turn_before(
+    open_sessions: Any, crash: Any
+) -> None:
+    """It did one thing and was about to ask for another; the words of the person are only `/undo`."""
+    one, two, three = (calls(("fs_write", {"path": name, "content": "x"})) for name in ("one", "two", "three"))
+    async with open_sessions([one, says("Written."), two, three]) as bench:
+        await bench.send("First")
+        await bench.quiet()
+        channel, asked = bench.messenger.channel("fake:1", "home"), 0
+
+        async def second_stays_open(cards: Any, submit: Any, answer: Any = channel.ask) -> None:
+            nonlocal asked
+            asked += 1
+            if asked == 2:
+                bench.messenger.gate.clear()
+            await answer(cards, submit)
+
+        channel.ask = second_stays_open
+        await bench.send("Second")
+        await until(lambda: asked == 2)
+        put_back = crash()
+    put_back()
+    bench.messenger.gate.set()
+    left = []
+    for _ in range(2):
+        async with open_sessions(paired=False) as bench:
+            await bench.send("/undo")
+            await bench.quiet()
+            left.append({path.name for path in bench.agent.home.workspace.iterdir()} & {"one", "two", "three"})
+    assert left == [{"one"}, set()]
+
+
+async def test_a_turn_that_failed_just_before_the_end_is_not_told_as_done(open_sessions: Any) -> None:
+    async with open_sessions([]) as bench:
+        await bench.send("What is it?")
+        await bench.quiet()
+        (trace,) = bench.ended()
+        kept = KeptSessions(bench.agent.log, bench.agent.clock, bench.agent.services.levels)
+        (record,) = await kept.all()
+        await kept.put(evolve(record, running=trace.id))
+    async with open_sessions(paired=False) as bench:
+        await bench.quiet()
+    assert "which was not done to its end" in bench.messenger.channel("fake:1", "home").notices[-1]
+
+
+async def test_a_slash_command_that_ran_a_turn_is_nothing_that_was_said(open_sessions: Any) -> None:
+    """The model is not given it after a restart, as it was not before."""
+    async with open_sessions([says("One.")]) as bench:
+        await bench.send("First")
+        await bench.quiet()
+        kept = KeptSessions(bench.agent.log, bench.agent.clock, bench.agent.services.levels)
+        turn = evolve(
+            (await bench.events(TurnStarted))[0].turn, id=bench.agent.clock.new_id(), text="/pending", message_key=""
+        )
+        services = bench.agent.services
+        async with services.recorder(new_trace(turn, services.plugins, "")).during(turn):
+            pass
+        (record,) = await kept.all()
+        await kept.put(evolve(record, trace_ids=(*record.trace_ids, turn.id)))
+    async with open_sessions(paired=False) as bench:
+        await bench.send("/session")
+        await bench.quiet()
+    assert "2 messages are read" in bench.messenger.channel("fake:1", "home").shown[-1]
 
 
 async def test_an_answer_that_was_given_just_before_the_end_is_shown_again(open_sessions: Any) -> None:
