@@ -5,25 +5,38 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import dropwhile
 
 from myclaw_core.files.resolve import display_path, is_beneath
+from myclaw_core.files.visible import is_invisible
 from myclaw_core.policy.addresses import mail_address
 from myclaw_core.policy.hosts import literal_host
 from myclaw_core.types.effect import Effect
 
 __all__ = ["is_named", "names_host", "typed_part"]
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
+_BREAKS = r"\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+"""Whatever some program shows as the end of a line."""
+_LINE = rf"(?<![^{_BREAKS}])[ \t>*_]*"
+_REST = rf"[^{_BREAKS}]"
+_FENCE = re.compile(rf"(?<![^{_BREAKS}])[ \t]*(`{{3,}}|~{{3,}})")
 _QUOTED_TO_END = re.compile(
-    r"^[ \t>]*(?:"
-    r"-{2,}[ ]*(?:forwarded message|original message|messaggio inoltrato|messaggio originale)[ ]*-*"
+    rf"{_LINE}(?:"
+    r"-{2,}[ ]*(?:forwarded message|original message|messaggio inoltrato|messaggio originale"
+    r"|weitergeleitete nachricht|ursprüngliche nachricht|message transféré|message d'origine"
+    r"|mensaje reenviado|mensaje original)[ ]*-*"
     r"|begin forwarded message:|inizio messaggio inoltrato:"
-    r"|(?:on|il)\b[^\n]{4,200}\b(?:wrote|ha scritto):"
-    r"|(?:from|da):[^\n]+\n[ \t]*(?:sent|date|to|subject|inviato|data|a|oggetto):"
+    rf"|(?:on|il|am|le|el)\b{_REST}{{4,200}}(?:[{_BREAKS}]{{1,2}}{_REST}{{0,200}})?"
+    rf"\b(?:wrote|ha scritto|schrieb|a écrit|escribió)\b{_REST}{{0,200}}:"
+    rf"|(?:from|da|von|de)[ ]?:{_REST}+[{_BREAKS}]+{_LINE}"
+    r"(?:sent|date|to|subject|inviato|data|a|oggetto|gesendet|datum|an|betreff|envoyé|à|objet|enviado|fecha|para|asunto)"
+    r"[ ]?:"
     r")",
-    re.IGNORECASE | re.MULTILINE,
+    re.IGNORECASE,
 )
-_BLOCKQUOTE = re.compile(r"<(blockquote|quote)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_QUOTE_TAG = re.compile(r"<(?:block)?quote\b", re.IGNORECASE)
+_QUOTE_END = re.compile(r"</(?:block)?quote\s*>", re.IGNORECASE)
+_QUOTE_MARKS = (">", "＞", "›", "»", "&gt;", "|", "│", "┃")
 _OPENING = "\"'`«“”‘’([{<,;="
 _CLOSING = "\"'`»“”‘’)]}>,;:!?"
 _QUOTES = "\"'`«»“”‘’"
@@ -35,13 +48,14 @@ _ADDRESSED = frozenset({"network_out", "network_in"})
 def typed_part(text: str) -> str:
     """Return `text` without fenced code, quoted lines, and forwarded or quoted messages.
 
-    Where it is unclear where a quotation ends, the rest of the text counts as quoted.
+    Where it is unclear where a quotation ends, the rest of the text counts as quoted. What is quoted may hold the marks
+    of an end itself, so that all between the first of them and the last does.
     """
-    kept = _BLOCKQUOTE.sub("\n", _without_fences(text))
+    kept = _without_tags(_without_fences(text))
     start = _QUOTED_TO_END.search(kept)
     if start is not None:
         kept = kept[: start.start()]
-    return "\n".join(line for line in kept.split("\n") if not line.lstrip().startswith(">"))
+    return "\n".join(map(_without_quotation, kept.split("\n")))
 
 
 def is_named(effect: Effect, typed_text: str, cwd: str, *, given: str = "", user_home: str | None = None) -> bool:
@@ -66,8 +80,8 @@ def is_named(effect: Effect, typed_text: str, cwd: str, *, given: str = "", user
     names = {effect.target}
     if effect.kind == "outbound_message":
         way, _, recipient = effect.target.partition(":")
-        if way == "mail" and _names_address(recipient, typed_text):
-            return True
+        if way == "mail":
+            return _names_address(recipient, typed_text)
         names.add(recipient)
     return any(_stands_in(name, typed_text) for name in names)
 
@@ -90,9 +104,12 @@ def names_host(host: str, typed_text: str) -> bool:
 
 
 def _names_address(address: str, typed_text: str) -> bool:
-    """Return whether `typed_text` holds a mail address, its domain in whatever spelling."""
-    for token in typed_text.split():
-        word = token.strip(_QUOTES + "()[]{}<>,;:!?.").removeprefix("mailto:")
+    """Return whether `typed_text` holds a mail address as a word of its own, its domain in whatever spelling.
+
+    `o'anna@example.org` does not name `anna@example.org`: nearly every sign may be a part of an address.
+    """
+    for token in re.split(r"[\s,;]+", typed_text):
+        word = re.sub("['’]s$", "", token.strip(_QUOTES + "()[]{}<>:!?.")).removeprefix("mailto:")
         try:
             if "@" in word and mail_address(word) == address:
                 return True
@@ -148,15 +165,39 @@ def _ends(rest: str) -> bool:
 
 
 def _without_fences(text: str) -> str:
-    kept = []
-    position = 0
+    """Return `text` without all from the first fence to the last one, or to the end where that is not closed."""
+    first, position = None, 0
     while (opening := _FENCE.search(text, position)) is not None:
-        kept.append(text[position : opening.start()])
+        first = opening if first is None else first
         mark = opening.group(1)
-        closing = re.compile(rf"^[ \t]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
+        closing = re.compile(rf"^[ \t]*{re.escape(mark[0])}{{{len(mark)},}}[ \t\r]*$", re.MULTILINE)
         end = closing.search(text, opening.end())
         if end is None:
-            return "".join(kept)
+            return text[: first.start()]
         position = end.end()
-    kept.append(text[position:])
+    return text if first is None else text[: first.start()] + text[position:]
+
+
+def _without_tags(text: str) -> str:
+    """Do the same for quotations between tags."""
+    opening = _QUOTE_TAG.search(text)
+    if opening is None:
+        return text
+    ends = [end.end() for end in _QUOTE_END.finditer(text, opening.end())]
+    rest = text[ends[-1] :] if ends else ""
+    again = _QUOTE_TAG.search(rest)
+    return text[: opening.start()] + "\n" + rest[: again.start() if again else None]
+
+
+def _without_quotation(line: str) -> str:
+    """Return a line up to where a quotation begins in it, for a program that shows other signs as line breaks, too."""
+    kept = []
+    for part in re.split(f"([{_BREAKS}])", line):
+        if "".join(dropwhile(_is_blank, part)).startswith(_QUOTE_MARKS):
+            break
+        kept.append(part)
     return "".join(kept)
+
+
+def _is_blank(char: str) -> bool:
+    return char.isspace() or is_invisible(char)
