@@ -16,6 +16,7 @@ from myclaw_core.approval.deferred import Deferrals
 from myclaw_core.approval.displays import Displays
 from myclaw_core.approval.grants import GrantBook, is_similar
 from myclaw_core.approval.press import Press
+from myclaw_core.approval.served import require_served
 from myclaw_core.approval.tutor import who_is_checked
 from myclaw_core.approval.types import (
     Approval,
@@ -145,9 +146,11 @@ class Gateway:
             NotGrantedError: Its approval does not allow it; `tx` must be given up, here as below.
             GrantEndedError: A grant that it rests on has ended.
             NeverRefusedError: The sender has said never meanwhile.
+            NotServedError: The sender was taken out meanwhile.
         """
         classes = [effect.effect_class for effect in step.effects] or [PURE_CLASS]
         for each in await self._senders(tx, step, sender):
+            await require_served(tx, each)
             await self._never.require(tx, each, step.actor, classes)
         if step.approval_id is not None:
             await self.consume(tx, step.approval_id, step.args_digest, sender)

@@ -14,6 +14,7 @@ from attrs import evolve
 
 from myclaw_core.approval.grants import GrantEndedError
 from myclaw_core.approval.records import NotGrantedError
+from myclaw_core.approval.served import NotServedError
 from myclaw_core.budget.types import BudgetRefusedError
 from myclaw_core.errors import CallStoppedError, MyclawError, ToolFailure
 from myclaw_core.messages import N_
@@ -34,7 +35,7 @@ from myclaw_core.undo.types import UndoRecord
 
 __all__ = ["Executor"]
 
-_REFUSED = (BudgetRefusedError, GrantEndedError, NeverRefusedError, NotGrantedError, RateRefusedError)
+_REFUSED = (BudgetRefusedError, GrantEndedError, NeverRefusedError, NotGrantedError, NotServedError, RateRefusedError)
 """What keeps an intent from being recorded although the step was allowed: others were busy meanwhile."""
 
 

@@ -9,8 +9,10 @@ from attrs import evolve
 
 from myclaw_core.approval.grants import GrantEndedError
 from myclaw_core.approval.records import NotGrantedError
+from myclaw_core.approval.served import NotServedError
 from myclaw_core.budget.types import BudgetRefusedError
 from myclaw_core.clock import local_zone
+from myclaw_core.errors import MyclawError
 from myclaw_core.outbox.outbox import OutboxRefusedError
 from myclaw_core.outbox.types import OutboxMessage
 from myclaw_core.policy.never import NeverRefusedError
@@ -29,6 +31,7 @@ _REFUSED = (
     GrantEndedError,
     NeverRefusedError,
     NotGrantedError,
+    NotServedError,
     OutboxRefusedError,
     RateRefusedError,
 )
@@ -60,12 +63,20 @@ class Holder:
         """
         try:
             message = self._services.outbox.message(call.args, step, self._turn)
-            put = partial(self._services.outbox.put, message=message, channel=self._channel)
-            step = await self._recorder.intended(step, self._undo_record(message), put)
+            step = await self._intended(step, message)
         except _REFUSED as refused:
             error = ToolError(kind="denied", message=refused.text, retryable=True)
             return await self._recorder.ended(evolve(step, state="failed", error=error))
         return await self._recorder.ended(evolve(step, state="done", exec_result=_result(message)))
+
+    async def _intended(self, step: ActionStep, message: OutboxMessage) -> ActionStep:
+        outbox = self._services.outbox
+        try:
+            put = partial(outbox.put, message=message, channel=self._channel)
+            return await self._recorder.intended(step, self._undo_record(message), put)
+        except MyclawError:
+            outbox.give_up(message)
+            raise
 
     def _undo_record(self, message: OutboxMessage) -> UndoRecord:
         return UndoRecord(

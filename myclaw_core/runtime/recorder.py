@@ -250,6 +250,7 @@ class TraceRecorder:
             NotGrantedError: The approval is not open any more.
             GrantEndedError: The grant that it rests on is not, either.
             NeverRefusedError: The sender has said never since the step was judged.
+            NotServedError: The sender was taken out since.
             StoreError: The log cannot be written; nothing may run then.
         """
         est_cost_eur = step.decision.action.est_cost_eur if step.decision else 0.0

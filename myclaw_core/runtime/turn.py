@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from myclaw_core.approval.served import NotServedError, require_served
 from myclaw_core.errors import MyclawError, StoreError, UnavailableError
 from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import one_line
@@ -94,6 +95,7 @@ class TurnRunner:
         started_s = self._services.clock.monotonic()
         while True:
             self._check_limits(started_s)
+            await self._require_served()
             reply = await self._caller.call(self._messages, self._seconds_left(started_s))
             self._messages.append(reply.message)
             if reply.stop_reason == "pause_turn":
@@ -110,6 +112,12 @@ class TurnRunner:
             raise TurnEndedError("failed", N_("stopped: {n} steps are the limit of a turn", n=limits.steps))
         if self._seconds_left(started_s) <= 0:
             raise TurnEndedError("failed", N_("stopped: {s} s are the limit of a turn", s=limits.wall_s))
+
+    async def _require_served(self) -> None:
+        try:
+            await require_served(self._services.log, self._turn.sender)
+        except NotServedError as error:
+            raise TurnEndedError("abandoned", error.text) from error
 
     def _seconds_left(self, started_s: float) -> float:
         """Return what is left of the turn's wall time; waiting for the person does not count."""

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import field, frozen
 
 from myclaw_core import codec
+from myclaw_core.approval.served import TAKEN_OUT_KIND
 from myclaw_core.clock import Clock
 from myclaw_core.errors import CodecError, UsageError
 from myclaw_core.events.log import EventLog, LogTransaction
@@ -92,6 +93,7 @@ class Pairing:
                 await tx.delete(_CODE_KIND, messenger)
                 pair = PairedSender(sender=sender, messenger=messenger, name=name, paired_at=self._clock.now())
                 await tx.put(_PAIR_KIND, sender, codec.dumps(pair))
+                await tx.delete(TAKEN_OUT_KIND, sender)
                 await tx.append(PairingChanged(messenger=messenger, change="paired", sender=sender, name=name))
                 return True
             await self._count(tx, messenger, sender, "code")
@@ -110,7 +112,7 @@ class Pairing:
         return [pair for pair in found if pair is not None]
 
     async def end(self, sender: str) -> PairedSender:
-        """Serve somebody no more and return who it was.
+        """Serve somebody no more and return who it was; what runs for them does nothing any more.
 
         Raises:
             UsageError: They are not paired.
@@ -125,6 +127,7 @@ class Pairing:
             messenger = sender.partition(":")[0]
             pair = _read(raw) or PairedSender(sender=sender, messenger=messenger, name="", paired_at=self._clock.now())
             await tx.delete(_PAIR_KIND, sender)
+            await tx.put(TAKEN_OUT_KIND, sender, b"")
             await tx.append(PairingChanged(messenger=messenger, change="ended", sender=sender, name=pair.name))
         return pair
 

@@ -16,7 +16,7 @@ from myclaw_core.events.types import PairingChanged, TurnStarted
 from myclaw_core.sessions.codes import CODE_LASTS, CODE_TRIES
 from myclaw_core.sessions.pairing import Pairing
 from myclaw_core.sessions.strangers import KNOWN_STRANGERS
-from myclaw_core.testing import FakeClock, says
+from myclaw_core.testing import FakeClock, calls, says
 
 WRONG = "AAAA-AAAA"
 
@@ -193,6 +193,35 @@ async def test_messages_that_wait_are_not_run_once_their_sender_was_taken_out(
         assert await bench.events(TurnStarted) == []
         assert await bench.waiting() == []
         assert await bench.sessions.news_channels() == []
+
+
+async def test_a_turn_whose_sender_is_taken_out_does_nothing_more(
+    open_sessions: Any, clock: FakeClock, home: Any
+) -> None:
+    """Whatever was answered before; it is abandoned and the model is not asked again. Paired anew, they are served."""
+    write = calls(("fs_write", {"path": "a", "content": "a"}))
+    async with open_sessions([write, write, says("Done.")]) as bench:
+        bench.messenger.gate.clear()
+        await bench.send("Write a")
+        await bench.asking()
+        await Pairing(bench.agent.log, clock).end("fake:1")
+        bench.messenger.gate.set()
+        await bench.quiet()
+        (trace,) = bench.ended()
+        assert (trace.outcome, len(trace.model_calls)) == ("abandoned", 1)
+        assert (trace.approvals[0].verdict, trace.steps[0].state) == ("granted", "failed")
+        assert "not served any more" in str(trace.steps[0].error.message)
+        assert not (home.workspace / "a").exists()
+        await pair(bench.agent, clock, "fake:1")
+        await bench.send("Write a")
+        await bench.quiet()
+        assert (home.workspace / "a").read_text() == "a"
+
+
+async def pair(agent: Any, clock: FakeClock, sender: str) -> None:
+    pairing = Pairing(agent.log, clock)
+    code, _ = await pairing.offer("fake", "cli:me")
+    assert await pairing.try_code("fake", sender, code, "Rosa")
 
 
 RACE = """
