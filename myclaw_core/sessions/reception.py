@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from myclaw_core.approval.types import Reply
 from myclaw_core.desk import command_lines
 from myclaw_core.errors import MyclawError, UsageError
 from myclaw_core.messages import N_
+from myclaw_core.redact import redact_value
 from myclaw_core.runtime.again import words_again
 from myclaw_core.runtime.messenger import Health, Incoming
 from myclaw_core.sessions.kept import KeptSessions
@@ -137,7 +139,7 @@ class MessengerReception:
         return await self._agent.log.get(_KIND, f"{self._name}/{name}")
 
     async def save(self, name: str, value: bytes) -> None:
-        """Keep a small value of the messenger's own.
+        """Keep a small value of the messenger's own; secrets in one that is JSON are masked.
 
         Raises:
             UsageError: It is too big.
@@ -146,7 +148,7 @@ class MessengerReception:
         if len(value) > _MAX_VALUE_BYTES:
             raise UsageError(N_("{name} is too big to be kept: {n} bytes", name=name, n=len(value)))
         async with self._agent.log.transaction() as tx:
-            await tx.put(_KIND, f"{self._name}/{name}", value)
+            await tx.put(_KIND, f"{self._name}/{name}", _masked(value))
 
     def health(self, health: Health) -> None:
         """Pass on how the messenger does."""
@@ -157,3 +159,13 @@ class MessengerReception:
         mine = (self._name, sender)
         found = (each for each in await self._kept.all() if (each.session.channel, each.session.sender) == mine)
         return next((record.place for record in found), "")
+
+
+def _masked(value: bytes) -> bytes:
+    """Return a value as it may lie on disk: what a message was about may name a secret."""
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    masked = redact_value(found)
+    return value if masked == found else json.dumps(masked).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -343,3 +344,14 @@ async def test_a_message_whose_answer_has_no_way_yet_is_not_taken_and_counts_onc
         await bench.send("Hello", key="1")
         await bench.quiet()
         assert [trace.outcome for trace in bench.ended()] == ["success"]
+
+
+async def test_no_secret_lies_in_what_a_messenger_keeps(open_sessions: Any) -> None:
+    """Such as the lines of an open question, which name a path or a command."""
+    secret = "sk-ant-" + "api03-" + "Zx9" * 31 + "AA"
+    async with open_sessions() as bench:
+        await bench.reception.save("open", json.dumps([{"lines": [f"write {secret}.md"], "id": 7}]).encode())
+        await bench.reception.save("raw", b"\xff[")
+        kept = await bench.reception.load("open")
+        assert await bench.reception.load("raw") == b"\xff["
+    assert json.loads(kept) == [{"lines": ["write «redacted:anthropic-key».md"], "id": 7}]

@@ -11,12 +11,15 @@ from attrs import evolve
 from bot_api import BotApi
 from hypothesis import given
 from hypothesis import strategies as st
+from myclaw_telegram.api import Button
 from myclaw_telegram.decoys import decoys
 from myclaw_telegram.keyboard import Data
 from talking import Talk, question, talking
 
 from myclaw_core.events.types import ApprovalAnswered, StepIntended
 from myclaw_core.policy.never import NEVER_KIND
+from myclaw_core.runtime.channel import Status
+from myclaw_core.types.text import Text
 
 
 @pytest.fixture
@@ -383,3 +386,33 @@ def test_data_of_a_button_is_read_as_it_was_written_or_not_at_all(request_id: ob
     assert Data.decoded(data.encoded()) == data
     found = Data.decoded(noise)
     assert found is None or found.encoded() == noise
+
+
+SECRET = "sk-ant-" + "api03-" + "Zx9" * 31 + "AA"
+
+
+async def test_no_secret_is_sent_wherever_it_stands(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a path, a diff, an answer, a status and the name of a file: what is sent lies on machines of others."""
+    monkeypatch.setenv("SOME_PASSWORD", "correct horse battery")
+    path = f"{SECRET}.md"
+    card = question(
+        talk.clock, f"write {path} " + "x" * 400, name=path, diff=f"--- a\n+++ b\n+{SECRET}\n" + "+x\n" * 900
+    )
+    asked = await talk.ask(card)
+    await talk.read()
+    await talk.press("more…")
+    await talk.press("show all")
+    talk.channel.status(Status(phase="tool", tool="fs_read", detail=path))
+    talk.channel.text("word " * 50 + f"it is {SECRET} or correct horse battery " + "word " * 285)
+    talk.channel.notice(Text(f"about {SECRET}"))
+    talk.channel.show(f"and *{SECRET}*")
+    await talk.until(lambda: any("and" in message.text for message in talk.server.messages))
+    await talk.api.send(talk.ada.id, f"{SECRET} <b>", keyboard=[[Button(SECRET[:60], "y:1")]])
+    await talk.press("no", talk.server.messages[0])
+    await asked
+    sent = "\n".join(str(call.params) for call in talk.server.calls)
+    files = b"".join(message.file.content for message in talk.server.messages if message.file)
+    assert SECRET[:40] not in sent
+    assert "correct horse battery" not in sent
+    assert SECRET.encode() not in files
+    assert "«redacted:anthropic-key»" in talk.server.messages[0].text

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import field, frozen
 
 from myclaw_core.clock import Clock
+from myclaw_core.redact import redact_text
 from myclaw_telegram.faults import (
     ApiError,
     BlockedError,
@@ -104,7 +105,8 @@ class Api:
     the caller decides. Too many messages (429) are waited out as long as Telegram asks for 120 s at most, except in
     `me`, `edit`, `typing` and `get_updates`, which raise `FloodError` at once. Every wait is the clock's.
 
-    The library is imported, and the connection made, at the first call. No error, log line or traceback has the token.
+    The library is imported, and the connection made, at the first call. No error, log line or traceback has the token,
+    and no text that is sent a secret: what is sent lies on machines of others.
 
     Args:
         token: The bot's token.
@@ -154,7 +156,7 @@ class Api:
         message = await self._call(
             lambda bot: bot.send_message(
                 chat_id,
-                text,
+                redact_text(text),
                 parse_mode="HTML" if html else None,
                 reply_markup=_markup(keyboard),
                 reply_parameters=_reply(reply_to),
@@ -176,7 +178,7 @@ class Api:
         try:
             await self._call(
                 lambda bot: bot.edit_message_text(
-                    text,
+                    redact_text(text),
                     chat_id,
                     message_id,
                     parse_mode="HTML" if html else None,
@@ -208,7 +210,7 @@ class Api:
             text: Shown for a moment; what is beyond 200 characters is cut.
             alert: Whether the person must close it.
         """
-        shown = text[:_MAX_PRESS_CHARS]
+        shown = redact_text(text)[:_MAX_PRESS_CHARS]
         try:
             await self._call(lambda bot: bot.answer_callback_query(press_id, shown or None, show_alert=alert))
         except RejectedError as error:
@@ -231,8 +233,8 @@ class Api:
             lambda bot: bot.send_document(
                 chat_id,
                 content,
-                caption=caption or None,
-                filename=name,
+                caption=redact_text(caption) or None,
+                filename=redact_text(name),
                 disable_content_type_detection=True,
                 read_timeout=_UPLOAD_SILENCE_S,
             )
@@ -250,7 +252,11 @@ class Api:
         content = await asyncio.to_thread(_content, path, _PHOTO_MB)
         message = await self._upload(
             lambda bot: bot.send_photo(
-                chat_id, content, caption=caption or None, filename=name, read_timeout=_UPLOAD_SILENCE_S
+                chat_id,
+                content,
+                caption=redact_text(caption) or None,
+                filename=redact_text(name),
+                read_timeout=_UPLOAD_SILENCE_S,
             ),
             limit_mb=_PHOTO_MB,
         )
@@ -350,7 +356,10 @@ def _markup(keyboard: Keyboard | None) -> InlineKeyboardMarkup | None:
     from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
     return InlineKeyboardMarkup(
-        [[InlineKeyboardButton(button.text, callback_data=button.data) for button in row] for row in keyboard]
+        [
+            [InlineKeyboardButton(redact_text(button.text), callback_data=button.data) for button in row]
+            for row in keyboard
+        ]
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from attrs import define, field
 
 from myclaw_core.messages import _
+from myclaw_core.redact import redact_text
 from myclaw_core.runtime.channel import Status
 from myclaw_core.shown.inert import cut, inert, inert_answer, short_target
 from myclaw_core.shown.said import Said
@@ -18,6 +19,8 @@ __all__ = ["Progress", "formatted", "plain"]
 
 _TAIL_CHARS = 1500
 _DETAIL_CHARS = 200
+_SECRET_CHARS = 500
+"""So much more is looked at than is shown: what is left of a secret that was cut is not known as one."""
 
 
 @define(eq=False)
@@ -54,7 +57,7 @@ class Progress:
         It is asked for with each piece of the answer, so that no more of that is looked at than is shown.
         """
         answer = self._answer()
-        text = inert_answer(answer[-_TAIL_CHARS:])
+        text = inert_answer(redact_text(answer[-_TAIL_CHARS - _SECRET_CHARS :])[-_TAIL_CHARS:])
         if max(len(answer), len(text)) > _TAIL_CHARS:
             text = f"…{text[-_TAIL_CHARS:]}"
         notices = [cut(line, _DETAIL_CHARS) for line in self._notices[-3:]]
@@ -66,7 +69,7 @@ class Progress:
         self._end_block()
         answer = formatted(self._answer())
         lines = [f"{line.label} {line.text}".strip() for line in closing]
-        below = "\n".join([*self._notices, *lines])
+        below = redact_text("\n".join([*self._notices, *lines]))
         if not answer and not below:
             return [Content(self._words or _("done"))]
         if answer and below and (joined := _joined(answer[-1], below)):
@@ -84,14 +87,14 @@ class Progress:
 
 def formatted(markdown: str) -> list[Content]:
     """Return Markdown as messages."""
-    parts = [part.text for part in split(inert_answer(markdown), to_html)]
+    parts = [part.text for part in split(inert_answer(redact_text(markdown)), to_html)]
     contents = [(part, to_html(part)) for part in parts]
     return [Content(part, html if plain_of(html).strip() else "") for part, html in contents]
 
 
 def plain(text: str) -> list[Content]:
     """Return a text of ours as messages, as it is."""
-    return [Content(part.text) for part in split(text)]
+    return [Content(part.text) for part in split(redact_text(text))]
 
 
 def _joined(content: Content, below: str) -> Content | None:

@@ -9,6 +9,7 @@ from attrs import define, field, frozen
 
 from myclaw_core.approval.types import ApprovalCard
 from myclaw_core.messages import _, n_
+from myclaw_core.redact import redact_text
 from myclaw_core.shown.card import bounds, diff_rows, facts, summary, under
 from myclaw_core.shown.inert import cut
 from myclaw_core.shown.offers import Offer
@@ -91,21 +92,21 @@ def card_html(question: Question, offer: Offer) -> str:
 
 
 def whole_text(card: ApprovalCard, now: datetime) -> str:
-    """Return everything that a card holds as plain text, uncut.
+    """Return everything that a card holds as plain text, uncut but for secrets.
 
     Args:
         now: Aware UTC, for the minutes that are left.
     """
     lines = [*facts(card, whole=True, details=""), *bounds(card, now), *diff_rows(card.diff, None, "")]
     lines += under("also", Offer(card).meanings())
-    return "\n".join(
-        [summary(card), "", *(f"{line.label}: {line.text}" if line.label else line.text for line in lines)]
+    return redact_text(
+        "\n".join([summary(card), "", *(f"{line.label}: {line.text}" if line.label else line.text for line in lines)])
     )
 
 
 def _block(question: Question, size: _Size, *, alone: bool) -> str:
     card = question.card
-    head = escaped(cut(summary(card), size.value_chars * _SUMMARY_SHARE))
+    head = _shown(summary(card), size.value_chars * _SUMMARY_SHARE)
     lines = [f"<b>{head}</b>" if alone else f"<b>{question.number}.</b> {head}"]
     if question.answer:
         return "\n".join([*lines, f"→ {escaped(question.answer)}"])
@@ -127,7 +128,7 @@ def _most_important(shown: Sequence[Said], count: int) -> list[Said]:
 def _fact_lines(shown: Iterable[Said], size: _Size) -> list[str]:
     lines = []
     for fact in shown:
-        text = escaped(cut(fact.text, size.value_chars))
+        text = _shown(fact.text, size.value_chars)
         lines.append(f"<i>{escaped(fact.label)}:</i> {text}" if fact.label else f"   {text}")
     return lines
 
@@ -136,8 +137,13 @@ def _diff_lines(shown: Sequence[Said], size: _Size) -> list[str]:
     if not shown:
         return []
     head, *rows = shown
-    code = "\n".join(escaped(cut(row.text, size.value_chars)) for row in rows)
+    code = "\n".join(_shown(row.text, size.value_chars) for row in rows)
     return [*_fact_lines([head], size), *([f'<pre><code class="language-diff">{code}</code></pre>'] if code else [])]
+
+
+def _shown(text: str, chars: int) -> str:
+    """Return a text as HTML, masked before it is cut: half a secret is not known as one."""
+    return escaped(cut(redact_text(text), chars))
 
 
 def head_of(count: int) -> str:
