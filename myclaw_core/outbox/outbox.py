@@ -37,6 +37,7 @@ _log = logging.getLogger("myclaw")
 _RESTART = N_("the program ended during its hold")
 _STOPPED = N_("the program was stopped during its hold")
 _CRASHED = N_("the program ended while it was being sent")
+_PRUNE_AFTER = timedelta(days=1)
 _NOTHING = N_("nothing of yours waits in the outbox under that number")
 
 
@@ -89,6 +90,7 @@ class Outbox:
         self._hold_s = hold_s
         self._max_held = max_held
         self._waiting: dict[UUID, _Waiting] = {}
+        self._pruned_at = clock.now()
         log.subscribe(self._on_event)
 
     @property
@@ -128,6 +130,10 @@ class Outbox:
         Raises:
             OutboxRefusedError: Its sender has as many messages waiting as are allowed; `tx` must be given up.
         """
+        now = self._clock.now()
+        if now - self._pruned_at >= _PRUNE_AFTER:  # what runs for months is never recovered
+            self._pruned_at = now
+            await records.prune(tx, now)
         held = sum(each.sender == message.sender for each in await records.open_messages(tx))
         if held >= self._max_held:
             raise OutboxRefusedError(
@@ -135,6 +141,10 @@ class Outbox:
             )
         await records.put(tx, message)
         self._waiting[message.id] = _Waiting(message=message, channel=channel)
+
+    def give_up(self, message: OutboxMessage) -> None:
+        """Forget a message whose transaction was given up: it is held nowhere."""
+        self._waiting.pop(message.id, None)
 
     async def recall(self, message_id: UUID, sender: str) -> Text:
         """Take back what is held and return what is told; it counts as an undo, like `/undo`.

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from myclaw_core.errors import StoreError
+from myclaw_core.messages import N_
+
 DRIVER = Path(__file__).with_name("racing.py")
 
 
@@ -102,3 +105,36 @@ async def test_a_turn_that_is_stopped_after_its_intent_keeps_the_message_held_an
         await clock.pass_time(seconds=120, sleepers=0)
         await agent.services.outbox.wait()
         assert len(post.letters) == len(held)
+
+
+async def test_a_message_whose_record_fails_at_the_last_moment_is_held_nowhere(
+    opened: Any, make_desk: Any, channel: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither is it shown, nor does anything of it stay in memory."""
+    async with opened("Hello") as agent:
+        outbox = agent.services.outbox
+        plain = outbox.put
+
+        async def put(*args: Any, **named: Any) -> None:
+            await plain(*args, **named)
+            raise StoreError(N_("the disk is full"))
+
+        monkeypatch.setattr(outbox, "put", put)
+        trace = await make_desk(agent, channel).handle("Write")
+        assert trace.outcome == "failed"
+        assert (await outbox.held("test:me"), await outbox.recall_all()) == ([], [])
+
+
+async def test_what_ended_long_ago_is_forgotten_without_a_restart(
+    opened: Any, make_desk: Any, channel: Any, clock: Any
+) -> None:
+    """A daemon runs for months."""
+    async with opened("One", "Two") as agent:
+        outbox, desk = agent.services.outbox, make_desk(agent, channel)
+        await desk.handle("Write")
+        (held,) = outbox.waiting
+        await desk.recall(held.id)
+        clock.advance(days=31)
+        assert [message.id for message in await outbox.messages()] == [held.id]
+        await desk.handle("Write again")
+        assert held.id not in [message.id for message in await outbox.messages()]
