@@ -34,17 +34,20 @@ class RoomMaker:
         self._lock = threading.Lock()
 
     def __call__(self) -> None:
-        """Sweep once and wait for it; nothing happens on the event loop's own thread, which must not wait."""
-        if threading.get_ident() == self._loop_thread:
+        """Sweep once and wait for it; nothing happens on the event loop's own thread, which must not wait.
+
+        Nor does it where another thread waits: if all of a pool did, none would be left for the sweep itself.
+        """
+        if threading.get_ident() == self._loop_thread or not self._lock.acquire(blocking=False):
             return
-        with self._lock:
-            if self._clock.monotonic() < self._next_s:
-                return
-            try:
+        try:
+            if self._clock.monotonic() >= self._next_s:
                 asyncio.run_coroutine_threadsafe(self._run(), self._loop).result()
-            except CancelledError:
-                return
-            self._next_s = self._clock.monotonic() + _EVERY_S
+                self._next_s = self._clock.monotonic() + _EVERY_S
+        except CancelledError:
+            return
+        finally:
+            self._lock.release()
 
     async def _run(self) -> None:
         try:
