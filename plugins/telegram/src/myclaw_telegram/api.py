@@ -24,7 +24,7 @@ from myclaw_telegram.faults import (
 )
 
 if TYPE_CHECKING:
-    from telegram import Bot, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
+    from telegram import Bot, InlineKeyboardMarkup, LinkPreviewOptions
 
 __all__ = [
     "DEFAULT_URL",
@@ -142,7 +142,6 @@ class Api:
         *,
         html: bool = False,
         keyboard: Keyboard | None = None,
-        reply_to: int | None = None,
         silent: bool = False,
     ) -> int:
         """Send a message and return its id; links in it are never opened for a preview.
@@ -150,7 +149,6 @@ class Api:
         Args:
             text: 1 to 4096 UTF-16 units.
             html: Whether the text is Telegram's HTML; else it is shown as it is.
-            reply_to: Id of the message it answers; it is sent all the same where that one is gone.
             silent: Whether the phone stays quiet.
         """
         message = await self._call(
@@ -159,7 +157,6 @@ class Api:
                 redact_text(text),
                 parse_mode="HTML" if html else None,
                 reply_markup=_markup(keyboard),
-                reply_parameters=_reply(reply_to),
                 disable_notification=silent,
                 link_preview_options=_no_preview(),
             ),
@@ -189,14 +186,6 @@ class Api:
             )
         except RejectedError as error:
             if "message is not modified" not in error.description:
-                raise
-
-    async def delete(self, chat_id: int, message_id: int) -> None:
-        """Delete a message; that it is gone already is success."""
-        try:
-            await self._call(lambda bot: bot.delete_message(chat_id, message_id))
-        except RejectedError as error:
-            if "message to delete not found" not in error.description:
                 raise
 
     async def typing(self, chat_id: int) -> None:
@@ -361,12 +350,6 @@ def _markup(keyboard: Keyboard | None) -> InlineKeyboardMarkup | None:
             for row in keyboard
         ]
     )
-
-
-def _reply(message_id: int | None) -> ReplyParameters | None:
-    from telegram import ReplyParameters
-
-    return None if message_id is None else ReplyParameters(message_id, allow_sending_without_reply=True)
 
 
 def _no_preview() -> LinkPreviewOptions:
