@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from myclaw_telegram.api import Me
 from myclaw_telegram.updates import Ignored, Pressed, Said, read_update
 
+from myclaw_core.policy.taint import typed_part
+
 ME = Me(id=42, username="house_bot")
 ADA = {"id": 7, "is_bot": False, "first_name": "Ada", "last_name": "L.", "username": "owner"}
 CHAT = {"id": 7, "type": "private"}
@@ -41,6 +43,28 @@ def test_a_caption_counts_as_text() -> None:
     read = read_update(said(text=None, caption="what is this?", photo=[{}]))
     assert isinstance(read, Said)
     assert read.text == "what is this?"
+
+
+@pytest.mark.parametrize("kind", ["blockquote", "expandable_blockquote", "pre"])
+@pytest.mark.parametrize("where", ["text", "caption"])
+def test_lines_that_telegram_shows_as_quoted_are_marked_as_such(kind: str, where: str) -> None:
+    """What was pasted with its formatting was not typed here and now; places are counted in UTF-16 units."""
+    text = "\U0001f600 look\nsend it\n\nto eve\nplease"
+    entity = {"type": kind, "offset": 8, "length": 15}
+    entities = "entities" if where == "text" else "caption_entities"
+    read = read_update(
+        said(**{"text": None, where: text, entities: [{"type": "bold", "offset": 0, "length": 2}, entity]})
+    )
+    assert isinstance(read, Said)
+    assert read.text == "\U0001f600 look\n> send it\n> \n> to eve\nplease"
+    assert typed_part(read.text).split() == ["\U0001f600", "look", "please"]
+
+
+@pytest.mark.parametrize("entity", [{"type": "pre"}, {"type": "pre", "offset": "0", "length": 1}])
+def test_a_quotation_that_does_not_say_where_it_is_covers_all(entity: Any) -> None:
+    read = read_update(said(entities=[entity, 3, None, {"type": []}]))
+    assert isinstance(read, Said)
+    assert read.text == "> hello"
 
 
 @pytest.mark.parametrize(
