@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -221,8 +222,31 @@ async def test_a_status_that_the_person_deleted_comes_back_as_the_answer(talk: T
     assert talk.server.texts(talk.ada) == ["here"]
 
 
+@pytest.mark.parametrize("fault", [{"status": 502}, {"cut": True}, {"body": b"{oops"}])
+@pytest.mark.parametrize("carried_out", [True, False])
+async def test_what_may_have_been_sent_says_so_where_it_is_sent_again(
+    talk: Talk, fault: dict[str, Any], *, carried_out: bool
+) -> None:
+    """Nothing is lost, and nothing passes for something new."""
+    talk.server.fail("sendMessage", **fault, carried_out=carried_out)
+    await answer(talk, "It is 7.")
+    *before, last = talk.server.texts(talk.ada)
+    assert before == (["It is 7."] if carried_out or "cut" in fault else [])
+    assert last == "(sent again, as it may not have arrived)\n\nIt is 7."
+
+
+@pytest.mark.parametrize("fault", [{"status": 502, "carried_out": True}, {"cut": True}])
+async def test_an_edit_is_repeated_as_it_is(talk: Talk, fault: dict[str, Any]) -> None:
+    """Twice is once."""
+    talk.channel.status(Status(phase="thinking"))
+    await talk.server.until(lambda: bool(talk.server.messages))
+    talk.server.fail("editMessageText", **fault)
+    await answer(talk, "It is 7.")
+    assert talk.server.texts(talk.ada) == ["It is 7."]
+
+
 async def test_an_outage_is_waited_out(talk: Talk) -> None:
-    """The answer comes once the service is back."""
+    """The answer comes once the service is back, and says that part of it may have come before."""
     talk.server.fail("*", status=502, times=None)
     talk.channel.status(Status(phase="thinking"))
     talk.channel.text("late")
@@ -230,7 +254,7 @@ async def test_an_outage_is_waited_out(talk: Talk) -> None:
     await talk.until(lambda: len(talk.server.called("sendMessage")) >= 3)
     talk.server.heal()
     await talk.until(lambda: bool(talk.server.messages))
-    assert talk.server.texts(talk.ada) == ["late"]
+    assert talk.server.texts(talk.ada) == ["(sent again, as it may not have arrived)\n\nlate"]
 
 
 async def test_a_person_who_blocked_the_bot_breaks_no_turn(talk: Talk) -> None:

@@ -10,10 +10,12 @@ from contextlib import suppress
 from attrs import define, field, frozen
 
 from myclaw_core.clock import Clock
+from myclaw_core.messages import _
 from myclaw_core.types.text import Text
 from myclaw_telegram.api import Api, Keyboard
 from myclaw_telegram.faults import ApiError, BlockedError, FloodError, NetworkError, RejectedError
-from myclaw_telegram.markup import plain_of
+from myclaw_telegram.markup import escaped, plain_of
+from myclaw_telegram.split import LIMIT_UNITS, units
 
 __all__ = ["EDIT_EVERY_S", "ChatMessage", "Content", "Outgoing"]
 
@@ -52,12 +54,14 @@ class ChatMessage:
         shown: What it shows.
         id: Telegram's number; `None` before it is sent.
         lost: Whether what is wanted could not be delivered.
+        unsure: Whether it may have been sent already: the answer to that was lost, and with it the number.
     """
 
     wanted: Content | None = None
     shown: Content | None = None
     id: int | None = None
     lost: bool = False
+    unsure: bool = False
     _settled: asyncio.Event = field(factory=asyncio.Event)
 
     @property
@@ -86,6 +90,7 @@ class Outgoing:
 
     One task does it, and only while there is something to do. A message that is written twice before its turn is sent
     once, with the newest text. An outage is waited out; what Telegram refuses for good is let go, and the next goes on.
+    What may or may not have been sent is sent again and says so: nothing is lost, and nothing passes for something new.
 
     Args:
         chat_id: The chat.
@@ -163,7 +168,8 @@ class Outgoing:
                 await self._deliver(message, content)
             except FloodError as error:
                 await self._clock.sleep(error.retry_after_s)
-            except NetworkError:
+            except NetworkError as error:
+                message.unsure |= error.maybe_done and message.id is None
                 await self._clock.sleep(min(2.0**self._failures, _LONGEST_BACK_OFF_S))
                 self._failures += 1
             except BlockedError as error:
@@ -211,11 +217,19 @@ class Outgoing:
     async def _show(self, message: ChatMessage, text: str, content: Content, *, html: bool) -> None:
         try:
             if message.id is None:
+                text = _marked(text) if message.unsure else text
                 message.id = await self.api.send(self.chat_id, text, html=html, keyboard=content.keyboard)
+                message.unsure = False
             else:
                 await self.api.edit(self.chat_id, message.id, text, html=html, keyboard=content.keyboard)
         finally:
             self._showed_s = self._clock.monotonic()
+
+
+def _marked(text: str) -> str:
+    """Return a text that says that it may have come before, as far as there is room."""
+    marked = escaped(_("(sent again, as it may not have arrived)")) + f"\n\n{text}"
+    return marked if units(marked) <= LIMIT_UNITS else text
 
 
 async def _ignoring(call: Awaitable[object]) -> None:
