@@ -10,8 +10,8 @@ from myclaw_core.policy.hosts import literal_host
 
 __all__ = ["AddressRefusedError", "mail_address"]
 
-# Not `!` and `%`: old servers read them as the way to another address.
-_LOCAL = re.compile(r"[A-Za-z0-9#$&'*+/=?^_{}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_{}~-]+)*")
+# Not `!` and `%`: old servers read them as the way to another address; nor `=?`: in a header it begins an encoded word.
+_LOCAL = re.compile(r"(?!.*=\?)[A-Za-z0-9#$&'*+/=?^_{}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_{}~-]+)*")
 _DOMAIN = re.compile(r"[^\s:/?#\[\]@%\\]+")
 _LAST_LABEL = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
 _LOCAL_CHARS = 64

@@ -75,6 +75,7 @@ def test_each_recipient_is_an_effect_of_its_own(home: Home) -> None:
         "anna@10.0.0.1",
         "a\u200bnna@x.example",
         '"a b"@x.example',
+        "=?utf-8?q?anna?=@x.example",
     ],
 )
 def test_what_is_no_plain_address_is_refused(home: Home, address: str) -> None:

@@ -105,7 +105,7 @@ async def test_what_a_server_refuses_was_not_sent_and_is_told_in_one_line(
     assert server.letters == []
 
 
-@pytest.mark.parametrize("answer", ["CUT", "SILENT", "250", "299 perhaps"])
+@pytest.mark.parametrize("answer", ["CUT", "SILENT", "250", "299 perhaps", "999 what", "-50 no", "no"])
 async def test_without_a_clear_answer_to_the_message_nobody_knows_whether_it_was_taken(
     server: Any, sender_to: Any, answer: str
 ) -> None:

@@ -15,6 +15,7 @@ from myclaw_core.messages import N_
 __all__ = ["compose"]
 
 _POLICY = SMTP.clone(cte_type="7bit")
+_ENCODED = "=?"
 _BREAKS = frozenset("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 
 
@@ -27,10 +28,13 @@ def compose(*, key: str, at: datetime, sender: str, recipients: Sequence[str], s
         sender: Bare address; like `recipients` in the form of `mail_address`.
 
     Raises:
-        ToolFailure: The subject holds a line break or another control character, or a text is no valid Unicode.
+        ToolFailure: The subject holds a line break or another control character, or is written in the code of mail
+            headers, or a text is no valid Unicode.
     """
     if any(char in _BREAKS or (is_invisible(char) and char.isascii()) for char in subject):
         raise ToolFailure(N_("the subject must be one line without control characters"))
+    if _ENCODED in subject:  # it would be decoded on the way, line breaks and all, and not read as it was shown
+        raise ToolFailure(N_("the subject must be plain text; {mark} begins the code of mail headers", mark=_ENCODED))
     message = EmailMessage(policy=_POLICY)
     try:
         message["Date"] = format_datetime(at)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Sender"]
 
-_REFUSED = 400
+_REFUSALS = range(400, 600)
+"""Answers that say for certain that nothing was taken."""
 _HERE = "[127.0.0.1]"
 """What this machine calls itself; its name is nobody's business."""
 
@@ -146,7 +147,7 @@ class Sender:
             await server.data(content)
         except SMTPResponseException as error:
             line = line_of(error, host, password)
-            raise (ToolFailure if error.code >= _REFUSED else MyclawError)(line) from None
+            raise (ToolFailure if error.code in _REFUSALS else MyclawError)(line) from None
         except Exception as error:
             line = N_("while it was handed over, {problem}", problem=line_of(error, host, password))
             raise MyclawError(line) from None

@@ -44,8 +44,8 @@ def mail_tools(account: Account, clock: Clock) -> Sequence[Tool]:
                         "type": "string",
                         "minLength": 1,
                         "maxLength": _MAX_SUBJECT_CHARS,
-                        "pattern": r"^[^\p{Cc}\p{Zl}\p{Zp}]*$",
-                        "description": "One line.",
+                        "pattern": r"^(?!.*=\?)[^\p{Cc}\p{Zl}\p{Zp}]*$",
+                        "description": "One line of plain text.",
                     },
                     "body": {
                         "type": "string",
