@@ -15,6 +15,7 @@ from myclaw_core.plugins.contain import one_line
 from myclaw_core.runtime.finishing import ended_soon, finished
 from myclaw_core.runtime.model import ModelError, ModelReply
 from myclaw_core.runtime.storable import storable_data, storable_line, storable_message, storable_text
+from myclaw_core.runtime.threads import in_own_thread
 from myclaw_core.runtime.tool import PlannedChange
 from myclaw_core.runtime.types import ToolResult, Usage
 from myclaw_core.types.text import Text
@@ -76,7 +77,7 @@ async def guarded_briefly(who: Text, awaitable: Awaitable[T]) -> T:
 
 
 async def guarded_in_thread(who: Text, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what `function` returns in a thread, so that the loop goes on; see `guarded`.
+    """Return what `function` returns in a thread of its own, so that the loop goes on; see `guarded`.
 
     Raises:
         CallStoppedError: The function noticed that nobody waits for it any more.
@@ -94,7 +95,7 @@ async def guarded_in_thread(who: Text, function: Callable[P, T], *args: P.args, 
         except BaseException as error:
             raise _raised(who, error) from error
 
-    return await asyncio.to_thread(call)
+    return await in_own_thread(call)
 
 
 def received_error(error: BaseException) -> Text:
