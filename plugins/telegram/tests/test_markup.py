@@ -36,7 +36,7 @@ def test_markdown_becomes_what_telegram_can_show(markdown: str, html: str) -> No
     ("markdown", "html"),
     [
         ("[here](https://a.org/x)", '<a href="https://a.org/x">here</a>'),
-        ("[x](tg://user?id=7)", '<a href="tg://user?id=7">x</a>'),
+        ("[yes](tg://resolve?domain=other)", "yes (tg://resolve?domain=other)"),
         ("<https://a.org>", '<a href="https://a.org">https://a.org</a>'),
         ("[bank.com](https://evil.org)", '<a href="https://evil.org">bank.com</a> (https://evil.org)'),
         ("[https://bank.com](https://evil.org)", '<a href="https://evil.org">https://bank.com</a> (https://evil.org)'),

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["escaped", "plain_of", "to_html"]
 
-_SCHEMES = frozenset({"http", "https", "tg"})
+_SCHEMES = frozenset({"http", "https"})
+"""What is asked about before it opens, with its address; `tg:` acts within the app at one touch."""
 _TAGS = {"strong": "b", "em": "i", "s": "s"}
 _LANGUAGE = re.compile(r"[\w+#.-]{1,32}")
 _ADDRESS = re.compile(r"://|@|^www\.|[\w-]\.[^\W\d_]{2,}", re.IGNORECASE)
@@ -236,7 +237,7 @@ def _image(token: Token) -> str:
 
 
 def _link(html: str, href: str) -> str:
-    """Return a link; where its text looks like another address, or it leads nowhere Telegram goes, the address too."""
+    """Return a link; where its text looks like another address, or it leads to no web page, the address too."""
     text = plain_of(html).strip()
     if not text:
         html = text = escaped(href)
@@ -247,7 +248,7 @@ def _link(html: str, href: str) -> str:
 
 
 def _goes_somewhere(href: str) -> bool:
-    """Return whether Telegram opens an address."""
+    """Return whether an address is that of a web page."""
     try:
         address = urlsplit(href)
     except ValueError:
