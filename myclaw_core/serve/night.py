@@ -9,6 +9,7 @@ from myclaw_core.agent import Agent
 from myclaw_core.clock import local_zone
 from myclaw_core.door import thresholds_of
 from myclaw_core.errors import MyclawError
+from myclaw_core.messages import N_
 from myclaw_core.nightly.happened import NIGHTLY_JOB
 from myclaw_core.nightly.nights import next_night
 from myclaw_core.nightly.run import NightlyWork, run_nightly
@@ -31,6 +32,7 @@ def core_jobs(agent: Agent, board: Board, zone: Callable[[], tzinfo] = local_zon
     """
 
     async def night() -> Text | None:
+        await _checkpoint(agent)
         await agent.follower.catch_up()
         report = await run_nightly(
             NightlyWork(
@@ -60,3 +62,11 @@ def core_jobs(agent: Agent, board: Board, zone: Callable[[], tzinfo] = local_zon
             repeatable=True,
         ),
     )
+
+
+async def _checkpoint(agent: Agent) -> None:
+    """Sign the log as far as it is sound: after months without a stop the next start checks one day of it, not all."""
+    report = await agent.log.checkpoint()
+    if not report.ok:
+        problem = report.problem or N_("unknown")
+        agent.record_check.damaged(N_("the event log is not whole: {problem}", problem=problem))
