@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from myclaw_core.types.effect import Autonomy
     from myclaw_core.types.text import Text
 
-__all__ = ["QUESTION_LEFT", "open_roots", "run"]
-
-QUESTION_LEFT = 4
-"""Exit code of a run that could ask nobody and left a question for later."""
+__all__ = ["open_roots", "run"]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -169,6 +166,4 @@ def _exit_code(trace: ExecutionTrace) -> int:
             until=f"{min(trace.left.values()).astimezone(local_zone()):%Y-%m-%d %H:%M}",
         )
         print(f"myclaw: {what}", file=sys.stderr)
-    if trace.left and trace.outcome in ("success", "denied"):
-        return QUESTION_LEFT
     return 0 if trace.went_well else 1

@@ -76,7 +76,7 @@ def test_a_grant_for_good_holds_in_the_next_run_where_nobody_can_be_asked(consol
     script(write("1.md"), {"text": "Done."})
     assert console.run("ask", "--root", console.files, "Write").code == 0
     script(write("2.md"), {"text": "Done."})
-    assert console.run("ask", "--root", console.files, "Write").code == 4
+    assert console.run("ask", "--root", console.files, "Write").code == 1
 
 
 def test_after_some_yeses_the_name_of_the_target_is_wanted(console: Any, script: Any) -> None:
@@ -105,7 +105,7 @@ def test_after_some_yeses_the_name_of_the_target_is_wanted(console: Any, script:
 def test_what_a_run_left_is_answered_in_a_conversation(console: Any, script: Any) -> None:
     """It says so at its start; `/pending` puts it, and `/undo` takes it back."""
     script(write("1.md"), {"text": "Not done."})
-    assert console.run("ask", "--root", console.files, "Write").code == 4
+    assert console.run("ask", "--root", console.files, "Write").code == 1
     child = console.spawn("--root", console.files)
     child.expect_exact("questions that runs without you left: 1; /pending shows them")
     child.send("/pending\r")

@@ -23,7 +23,7 @@ def test_what_needs_an_answer_is_not_done_and_ends_with_4(console, script) -> No
     """Its question is left for later."""
     script(WRITE, {"text": "Not done."})
     ended = console.run("ask", "--root", console.files, "Add bread")
-    assert (ended.code, ended.out) == (4, "Not done.\n")
+    assert (ended.code, ended.out) == (1, "Not done.\n")
     assert "nobody is there to answer" in ended.err
     assert "1 question was left for you; answer it with /pending in 'myclaw' until" in ended.said[-1]
     assert "\x1b" not in ended.err
@@ -43,7 +43,7 @@ def test_json_is_one_object_and_nothing_else(console, script) -> None:
     (console.files / "list.md").write_text("- milk\n")
     script(READ, WRITE, {"text": "Not done."})
     ended = console.run("ask", "--json", "--root", console.files, "Add bread")
-    assert (ended.code, len(ended.said)) == (4, 1)
+    assert (ended.code, len(ended.said)) == (1, 1)
     summary = json.loads(ended.out)
     assert (summary["outcome"], summary["answer"], summary["questions_left"]) == ("denied", "Not done.", 1)
     read, write = summary["steps"]
@@ -59,7 +59,7 @@ def test_json_at_a_terminal_asks_nobody(console, script) -> None:
     answer, told = child.read().splitlines()
     summary = json.loads(answer)
     child.wait()
-    assert (child.exitstatus, "left for you" in told) == (4, True)
+    assert (child.exitstatus, "left for you" in told) == (1, True)
     assert "nobody is there" in summary["steps"][0]["error"]
 
 
