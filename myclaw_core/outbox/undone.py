@@ -10,9 +10,9 @@ from myclaw_core import codec
 from myclaw_core.events.log import LogTransaction
 from myclaw_core.events.types import UndoApplied
 from myclaw_core.outbox.types import OutboxMessage
-from myclaw_core.runtime.recorder import UNDO_KIND, read_undo, undo_key
 from myclaw_core.trust.types import UNDO_WINDOW
 from myclaw_core.types.text import Text
+from myclaw_core.undo.records import UNDO_KIND, read_undo, undo_key
 
 __all__ = ["book_undo"]
 

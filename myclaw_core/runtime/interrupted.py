@@ -9,11 +9,11 @@ from contextlib import suppress
 from myclaw_core import codec
 from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.files.handles import remove_leftovers
-from myclaw_core.runtime.recorder import UNDO_KIND, read_undo, undo_key
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.types.text import Text
 from myclaw_core.undo.journal import SNAPSHOT
+from myclaw_core.undo.records import UNDO_KIND, read_undo, undo_key
 from myclaw_core.undo.revert import paths_of
 from myclaw_core.undo.types import UndoRecord
 

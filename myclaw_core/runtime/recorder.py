@@ -42,24 +42,21 @@ from myclaw_core.runtime.types import (
 )
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.text import Text
+from myclaw_core.undo.records import UNDO_KIND, undo_key
 from myclaw_core.undo.types import UndoRecord
 
 __all__ = [
     "INBOX_KIND",
     "LAST_KIND",
     "TURN_KIND",
-    "UNDO_KIND",
     "TraceRecorder",
     "close_in",
     "mark_asked",
     "new_trace",
     "put_step",
-    "read_undo",
-    "undo_key",
 ]
 
 TURN_KIND = "turn"
-UNDO_KIND = "undo"
 LAST_KIND = "last"
 INBOX_KIND = "inbox"
 
@@ -79,20 +76,6 @@ def new_trace(turn: Turn, plugins: Sequence[PluginVersion], config_digest: str) 
         activity=turn.activity,
         dry_run=turn.dry_run,
     )
-
-
-def undo_key(trace_id: UUID, step_index: int) -> str:
-    """Return the key of a step's undo record; keys of one trace sort by step."""
-    return f"{trace_id}/{step_index:06d}"
-
-
-def read_undo(raw: bytes, key: str) -> UndoRecord:
-    """Return the undo record that was stored under `key`.
-
-    Raises:
-        CodecError: It cannot be read.
-    """
-    return codec.loads(UndoRecord, raw, N_("undo record {key}", key=key))
 
 
 def put_step(trace: ExecutionTrace, step: ActionStep) -> None:

@@ -11,12 +11,13 @@ from myclaw_core.events.types import TraceClosed, UndoApplied
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.runtime.finishing import to_its_end
-from myclaw_core.runtime.recorder import LAST_KIND, UNDO_KIND, new_trace, read_undo, undo_key
+from myclaw_core.runtime.recorder import LAST_KIND, new_trace
 from myclaw_core.runtime.records import LastChange
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
 from myclaw_core.trust.types import UNDO_WINDOW
 from myclaw_core.types.text import Text
+from myclaw_core.undo.records import UNDO_KIND, read_undo, undo_key
 
 __all__ = [
     "UndoLine",

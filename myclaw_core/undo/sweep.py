@@ -19,10 +19,10 @@ from myclaw_core.errors import MyclawError
 from myclaw_core.events.log import EventLog, stamp
 from myclaw_core.events.types import UndoExpired
 from myclaw_core.paths import Home
-from myclaw_core.runtime.recorder import UNDO_KIND, read_undo
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.dropping import Dropped, drop_unneeded
 from myclaw_core.undo.needs import named_in, needed_bytes
+from myclaw_core.undo.records import UNDO_KIND, read_undo
 from myclaw_core.undo.types import UndoRecord
 
 __all__ = ["SETTLED", "Swept", "UndoSweeper", "settled_time"]

@@ -14,9 +14,9 @@ from hook_bench import bench
 from myclaw_core.events.types import StepIntended, UndoApplied
 from myclaw_core.paths import Home
 from myclaw_core.plugins import Consent, ConsentBook, find_plugins
-from myclaw_core.runtime.recorder import UNDO_KIND
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 from myclaw_core.undo.handler import CORE_HANDLERS, UndoHandler
+from myclaw_core.undo.records import UNDO_KIND
 
 MANIFEST = """
 name = "{name}"

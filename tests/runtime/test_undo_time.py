@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from myclaw_core.paths import Home
-from myclaw_core.runtime.recorder import UNDO_KIND
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
+from myclaw_core.undo.records import UNDO_KIND
 from myclaw_core.undo.sweep import UndoSweeper
 
 SMALL = "[limits]\nundo_cap_bytes = 1000\n"

@@ -13,13 +13,13 @@ from myclaw_sqlite.event_store import SqliteEventStore
 from myclaw_core import codec
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import UnknownEvent
-from myclaw_core.runtime.recorder import UNDO_KIND, undo_key
 from myclaw_core.runtime.tool import PlannedChange
 from myclaw_core.testing import FakeClock
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.journal import UndoJournal
 from myclaw_core.undo.keep import blob_files
 from myclaw_core.undo.needs import needed_bytes
+from myclaw_core.undo.records import UNDO_KIND, undo_key
 from myclaw_core.undo.sweep import Swept, UndoSweeper
 from myclaw_core.undo.types import UndoRecord
 

@@ -18,12 +18,12 @@ from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import UndoExpired, UnknownEvent
 from myclaw_core.process import this_process
-from myclaw_core.runtime.recorder import UNDO_KIND, undo_key
 from myclaw_core.runtime.tool import PlannedChange
 from myclaw_core.undo.dropping import drop_unneeded
 from myclaw_core.undo.journal import UndoJournal
 from myclaw_core.undo.keep import blob_path
 from myclaw_core.undo.needs import needed_bytes
+from myclaw_core.undo.records import UNDO_KIND, undo_key
 from myclaw_core.undo.sweep import Swept, settled_time
 
 

@@ -10,11 +10,11 @@ from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
 from myclaw_core.doctor.patient import Patient
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
-from myclaw_core.runtime.recorder import UNDO_KIND, read_undo
 from myclaw_core.types.text import Text
 from myclaw_core.undo.blobs import BlobStore
 from myclaw_core.undo.keep import blob_files, left_temporaries, sha_of
 from myclaw_core.undo.needs import named_in, needed_bytes
+from myclaw_core.undo.records import UNDO_KIND, read_undo
 
 __all__ = ["check"]
 
