@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Coroutine
 from contextlib import closing
 from pathlib import Path
+from time import perf_counter
 from typing import Any, cast
 from uuid import UUID
 
@@ -20,7 +21,7 @@ _A_TRACE = 1000
 
 
 async def run(effort: Effort) -> list[Comparison]:
-    """Time a whole replay (the chain, every score made again) and an opening of the store."""
+    """Time an opening of the store, one without a checkpoint, and a whole replay: the chain, every score made again."""
     with folder() as root:
         async with opened_agent(root / "home") as agent:
             await _filled(agent, effort.events)
@@ -28,8 +29,12 @@ async def run(effort: Effort) -> list[Comparison]:
             floor = "reading the rows with plain SQLite"
             events = f"{effort.events:,} events"
             return [
-                await compare("trust_replay", f"replay of {events}", _replay(agent), floor, read, rounds=1),
-                await compare("trust_replay", f"open the store with {events}", _open(agent), floor, read, rounds=1),
+                await compare("trust_replay", what, thing, floor, read, rounds=1)
+                for what, thing in (
+                    (f"open the store with {events}", _open(agent)),
+                    (f"open the store with {events}, no checkpoint", _open(agent, _uncheckpointed)),
+                    (f"replay of {events}", _replay(agent)),
+                )
             ]
 
 
@@ -52,12 +57,23 @@ def _replay(agent: Agent) -> Callable[[], Coroutine[Any, Any, None]]:
     return replay
 
 
-def _open(agent: Agent) -> Callable[[], Coroutine[Any, Any, None]]:
-    async def open_again() -> None:
+def _open(agent: Agent, before: Callable[[Path], None] | None = None) -> Callable[[], Coroutine[Any, Any, float]]:
+    """Return what opens the store again and returns the seconds; the check in the background is not waited for."""
+
+    async def open_again() -> float:
         await agent.book.close()
+        if before is not None:
+            before(agent.home.state / "trust.db")
+        begin = perf_counter()
         await agent.book.open()
+        return perf_counter() - begin
 
     return open_again
+
+
+def _uncheckpointed(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM marks WHERE key = 'checkpoint'")
 
 
 def _reads(path: Path) -> Callable[[], None]:

@@ -226,13 +226,20 @@ class TrustKeeper:
             self._distrust(chain.problem)
         self._publish(await self._stored())
         if self.problem is None:
-            everyone = chain.census.everyone()
-            self.states.know(everyone)
-            missing = sorted(subject for subject in everyone if self.states.get(subject) is None)
-            rebuilt = {subject: await self._replayed(subject, ()) for subject in missing}
-            await self._put_scores(tx, rebuilt)
-            self._publish(rebuilt)
-            await self._put_checkpoint(tx)
+            try:
+                await self._restore_missing(tx)
+            except TrustCorruptionError as error:
+                self._distrust(error.text)
+
+    async def _restore_missing(self, tx: TrustTransaction) -> None:
+        """Replay the subjects that have rows and no score."""
+        everyone = self._census.everyone()
+        self.states.know(everyone)
+        missing = sorted(subject for subject in everyone if self.states.get(subject) is None)
+        rebuilt = {subject: await self._replayed(subject, ()) for subject in missing}
+        await self._put_scores(tx, rebuilt)
+        self._publish(rebuilt)
+        await self._put_checkpoint(tx)
 
     async def _read_chain(self) -> ChainReport:
         """Check the rows since the last checkpoint; all of them where there is none that fits."""

@@ -40,7 +40,9 @@ class Stand:
 
 
 def book_in(folder: Path, make: SimpleNamespace) -> TrustBook:
-    return TrustBook(TrustStoreDb(folder / "trust.db"), make.KEY, FakeClock(START), anchor=folder / "trust.head")
+    """Return a book that states a checkpoint every few rows."""
+    store, anchor = TrustStoreDb(folder / "trust.db"), folder / "trust.head"
+    return TrustBook(store, make.KEY, FakeClock(START), anchor=anchor, checkpoint_rows=5)
 
 
 async def operate(book: TrustBook, make: SimpleNamespace, number: int) -> None:

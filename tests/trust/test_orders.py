@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from myclaw_sqlite.trust_store import TrustStoreDb
-from practice import apply, practised
+from practice import apply, happen, practised
 
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.book import TrustBook
@@ -404,25 +404,6 @@ def test_whatever_is_ordered_the_stored_scores_are_what_a_replay_gives(
 
     with TemporaryDirectory() as folder:
         asyncio.run(lives(Path(folder)))
-
-
-async def happen(
-    make: SimpleNamespace, book: TrustBook, clock: FakeClock, what: str, subject: Any, traces: list[tuple[UUID, Any]]
-) -> None:
-    """Let one thing happen through `book`, to a trace of the subject where it takes one."""
-    mine = [trace for trace, of in traces if of == subject]
-    if what in ("good", "failed", "denied"):
-        signals = make.denied(subject) if what == "denied" else make.ideal(subject, tool_success=float(what == "good"))
-        traces.append((await apply(make, book, clock, signals), subject))
-    elif what in ("undo", "late undo") and mine:
-        await book.record_undo(mine[-1], [subject], in_time=what == "undo")
-    elif what in ("yes", "no") and mine:
-        answer = make.approval(clock, mine[0], granted=what == "yes")
-        await book.record_approval_outcome(mine[0], answer, [subject])
-    elif what == "rollback":
-        await book.rollback(subject, clock.now() - timedelta(hours=50))
-    elif what in ("revoke", "hold", "restore"):
-        await getattr(book, what)([subject])
 
 
 # birth

@@ -60,6 +60,7 @@ async def test_an_empty_store_has_nothing(trust: TrustStoreDb) -> None:
     assert list(await trust.rows_of(["s"])) == []
     assert list(await trust.rows_of_trace("t")) == []
     assert list(await trust.scores()) == []
+    assert await trust.macs([0, 1]) == {}
     assert await trust.get_meta("applied_seq") is None
 
 
@@ -87,6 +88,7 @@ async def test_rows_are_found_by_place_subject_and_trace(trust: TrustStoreDb) ->
     assert list(await trust.rows_of([])) == []
     assert list(await trust.rows_of_trace("t1")) == rows[::2]
     assert list(await trust.rows_of_trace("")) == []
+    assert await trust.macs([0, 2, 5, 9]) == {2: b"m2", 5: b"m5"}
 
 
 async def test_a_row_of_the_same_kind_trace_and_subject_is_taken_once(trust: TrustStoreDb) -> None:
