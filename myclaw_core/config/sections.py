@@ -87,13 +87,23 @@ class PolicySection:
 class ApprovalSection:
     """How questions are asked."""
 
-    reading_pause_s: float = _key(3.0, N_("Seconds after display in which an answer is refused."), minimum=0)
-    expires_s: float = _key(1800.0, N_("Seconds after which a question without an answer counts as no."), minimum=1)
+    reading_pause_s: float = _key(
+        3.0, N_("Seconds after display in which an answer is refused."), minimum=0, maximum=3600
+    )
+    expires_s: float = _key(
+        1800.0,
+        N_("Seconds after which a question without an answer counts as no."),
+        minimum=1,
+        maximum=30 * 86400,
+    )
     tutor_every: int = _key(
         10, N_("After so many yeses in a row a question is granted only by the name of its target."), minimum=1
     )
     defer_days: float = _key(
-        3.0, N_("Days that a question waits which a run without anybody there left for you; 0 leaves none."), minimum=0
+        3.0,
+        N_("Days that a question waits which a run without anybody there left for you; 0 leaves none."),
+        minimum=0,
+        maximum=365,
     )
 
 
