@@ -55,6 +55,7 @@ async def _shown(trust: OpenTrust, score: TrustScore, *, as_json: bool) -> str:
 
     now, subject = trust.clock.now(), score.subject
     history = await trust.book.events(subject)
+    await trust.book.checked()  # until then nothing is promoted, which says nothing about the subject
     found = outlook(subject, trust.book, thresholds_of(trust.home, trust.dispatcher), now)
     if as_json:
         shown = report.score_json(score) | {

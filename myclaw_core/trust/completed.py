@@ -23,6 +23,7 @@ async def completed(book: TrustBook, thresholds: Thresholds, *, since: datetime,
     Raises:
         StoreError: The record cannot be read.
     """
+    await book.checked()  # until then nothing meets all conditions, and it is told once only
     lines = []
     for subject in book.subjects():
         state = book.state(subject)

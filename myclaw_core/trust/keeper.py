@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import evolve
@@ -126,8 +127,12 @@ class TrustKeeper:
         Raises:
             StoreError: The store cannot be read, or a row is malformed or not the one that was once written.
         """
-        rows = await self._backend.rows_of(sorted(map(subject_hash, subjects)))
-        return standing(await self._proven_or_told(rows))
+        family = sorted(map(subject_hash, subjects))
+        if self.problem is not None:  # as it is, for a person to look at
+            return standing(await self._backend.rows_of(family))
+        async with self._lock:
+            with self._distrusting():
+                return standing(await self._history(family))
 
     async def told_by(self, trace_id: str) -> list[Happening]:
         """Return what came from one trace, by arrival.
@@ -136,7 +141,10 @@ class TrustKeeper:
             StoreError: The store cannot be read, or a row is malformed or not the one that was once written.
         """
         rows = await self._backend.rows_of_trace(trace_id)
-        return [read_row(row) for row in await self._proven_or_told(rows)]
+        if self.problem is None:
+            with self._distrusting():
+                await self._prove(rows)
+        return [read_row(row) for row in rows]
 
     async def take_in(self, happenings: Sequence[Happening], applied_seq: int) -> None:
         """Write what is not there yet in one transaction, with the scores that follow from it.
@@ -353,14 +361,24 @@ class TrustKeeper:
         """Return the state that all rows up to the head, and then `news`, give."""
         family = {subject_hash(member) for member in (subject, *self.states.children(subject))}
         family |= {row.subject_hash for row in news}
-        rows = [row for row in await self._backend.rows_of(sorted(family)) if row.seq <= self._head.seq]
-        if not self._census.holds(family, rows):
-            raise TrustCorruptionError(N_("events of {subject} are not found", subject=" ".join(subject)))
-        told = standing([*await self._proven(rows), *news])
+        told = standing([*await self._history(sorted(family)), *news])
         return fold(self._estimator.initial(subject), told, self._estimator)
 
-    async def _proven(self, rows: Sequence[TrustRow]) -> Sequence[TrustRow]:
-        """Return `rows`, each of them checked against the one before it.
+    async def _history(self, family: Sequence[str]) -> Sequence[TrustRow]:
+        """Return the rows up to the head of the subjects with these hashes: none is missing, each is as it was written.
+
+        Raises:
+            TrustCorruptionError: One is not.
+        """
+        rows = [row for row in await self._backend.rows_of(family) if row.seq <= self._head.seq]
+        if not self._census.holds(family, rows):
+            names = sorted(" ".join(self._census.subjects[one]) for one in family if one in self._census.subjects)
+            raise TrustCorruptionError(N_("events of {subject} are not found", subject=", ".join(names)))
+        await self._prove(rows)
+        return rows
+
+    async def _prove(self, rows: Sequence[TrustRow]) -> None:
+        """Check each of `rows` against the one before it.
 
         Raises:
             TrustCorruptionError: One is not what was once written there.
@@ -369,14 +387,12 @@ class TrustKeeper:
         for row in rows:
             if not follows(row, before.get(row.seq - 1, b""), self._key):
                 raise TrustCorruptionError(N_("trust row {seq} is not the one that was once written", seq=row.seq))
-        return rows
 
-    async def _proven_or_told(self, rows: Sequence[TrustRow]) -> Sequence[TrustRow]:
-        """Return `rows`, checked; as they are where the record does not check out anyway, for a person to look at."""
-        if self.problem is not None:
-            return rows
+    @contextmanager
+    def _distrusting(self) -> Iterator[None]:
+        """Note what does not check out before it is raised."""
         try:
-            return await self._proven(rows)
+            yield
         except TrustCorruptionError as error:
             self._distrust(error.text)
             raise

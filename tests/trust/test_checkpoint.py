@@ -244,6 +244,17 @@ async def test_an_old_row_that_was_edited_is_never_shown_as_history(
     assert book.problem is not None
 
 
+async def test_a_history_of_which_an_old_row_is_gone_is_never_shown(
+    store: Path, open_book: Any, make: SimpleNamespace
+) -> None:
+    run(store, TOUCHED["the old middle was deleted"])
+    book = await open_book(checkpoint_rows=EVERY)
+    await check_of(book)
+    with pytest.raises(TrustCorruptionError, match=r"events of fs_write fs_write:~/ws/notes/\* are not found"):
+        await book.events(make.NOTES)
+    assert book.problem is not None
+
+
 async def test_a_deleted_score_is_not_made_again_from_rows_that_were_edited(
     store: Path, open_book: Any, clock: FakeClock, make: SimpleNamespace
 ) -> None:
