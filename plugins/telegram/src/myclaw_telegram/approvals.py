@@ -45,8 +45,10 @@ class Round:
         for sheet in self._sheets:
             async with sheet.lock:
                 sheet.draw()
-            if sheet.unshown and not await sheet.shown():
-                return False
+            if sheet.unshown:
+                if not await sheet.shown():
+                    return False
+                self._stirred.set()  # without a reading pause its buttons come at once
         await self._change(seen)
         return True
 
