@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from attrs import evolve, frozen
 
 from myclaw_core import codec
-from myclaw_core.errors import MyclawError, UsageError
+from myclaw_core.errors import MyclawError, StoreError, UsageError
 from myclaw_core.events.log import EventLog, LogTransaction
-from myclaw_core.events.types import TraceClosed, UndoApplied
+from myclaw_core.events.types import StepIntended, TraceClosed, UndoApplied
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.runtime.finishing import to_its_end
@@ -17,7 +19,9 @@ from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
 from myclaw_core.trust.types import UNDO_WINDOW
 from myclaw_core.types.text import Text
+from myclaw_core.undo.handler import SNAPSHOT
 from myclaw_core.undo.records import UNDO_KIND, read_undo, undo_key
+from myclaw_core.undo.types import UndoRecord
 
 __all__ = [
     "UndoLine",
@@ -140,6 +144,7 @@ async def _undo_step(
         return UndoLine(step=step, reverted=False, details=(_why_not(services, step),), final=True)
     try:
         record = read_undo(raw, key)
+        await _require_vouched(services.log, record, original.id, step.index)
     except MyclawError as error:
         return UndoLine(step=step, reverted=False, details=(error.text,))
     reverted = await services.undo.revert(record, force=force)
@@ -161,6 +166,24 @@ async def _undo_step(
             )
         )
     return UndoLine(step=step, reverted=reverted.reverted, details=reverted.details, final=reverted.reverted)
+
+
+async def _require_vouched(log: EventLog, record: UndoRecord, trace_id: UUID, step_index: int) -> None:
+    """Check that a record is the one of its intent; only whether it was undone, and what a command left, came later.
+
+    Raises:
+        StoreError: It was changed since: undoing by it could change what its step never touched.
+    """
+    intents = [event for _, event in await log.events(trace_id, StepIntended)]
+    recorded = [event.undo for event in intents if isinstance(event, StepIntended) and event.undo is not None]
+    made = next((each for each in recorded if each.step_index == step_index), None)
+    if None not in intents and (made is None or _as_made(made) != _as_made(record)):
+        raise StoreError(N_("its undo record was changed by something else; it is not used"))
+
+
+def _as_made(record: UndoRecord) -> UndoRecord:
+    data = {key: value for key, value in record.data.items() if (record.handler, key) != (SNAPSHOT, "after")}
+    return evolve(record, reverted_at=None, data=data)
 
 
 def _why_not(services: Services, step: ActionStep) -> Text:

@@ -6,7 +6,7 @@ import pytest
 
 from myclaw_core.agent import Agent
 from myclaw_core.errors import UsageError
-from myclaw_core.events.types import TraceClosed, UndoApplied
+from myclaw_core.events.types import StepIntended, TraceClosed, UndoApplied
 from myclaw_core.runtime.channel import Status
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
@@ -206,3 +206,27 @@ async def test_two_processes_that_undo_at_once_count_once(open_agent, make_desk,
 
     assert (home.workspace / "a.md").read_text() == "old\n"
     assert sum(event.reverted for event in applied) == 1
+
+
+@pytest.mark.parametrize("erased", [False, True])
+async def test_an_undo_record_that_was_changed_is_not_used(
+    open_agent, make_desk, home, clock: FakeClock, tmp_path, erased: bool
+) -> None:
+    """It would restore another file. Without the record of its intent nobody can tell, and what is there counts."""
+    other = tmp_path / "other.md"
+    channel = RecordingChannel(clock)
+    async with open_agent([calls(EDIT), says("Done.")]) as agent:
+        (home.workspace / "a.md").write_text("one two")
+        other.write_text("one 2")
+        desk = make_desk(agent, channel)
+        trace = await desk.handle("Edit")
+        ((key, raw),) = await agent.log.scan("undo")
+        async with agent.log.transaction() as tx:
+            await tx.put("undo", key, raw.replace(str(home.workspace / "a.md").encode(), str(other).encode()))
+        for head, _ in await agent.log.events(trace.id, StepIntended) if erased else ():
+            await agent.log.erase(head.seq)
+        await desk.handle("/undo")
+
+    assert (home.workspace / "a.md").read_text() == "one 2"
+    assert other.read_text() == ("one two" if erased else "one 2")
+    assert ("its undo record was changed by something else" in channel.shown[-1]) is not erased
