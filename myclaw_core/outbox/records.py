@@ -10,6 +10,7 @@ from uuid import UUID
 from attrs import evolve
 
 from myclaw_core import codec
+from myclaw_core.approval.served import is_taken_out
 from myclaw_core.errors import CodecError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import OutboxChanged
@@ -34,6 +35,7 @@ _OPEN_KIND = "outbox"
 _ENDED_KIND = "outbox_ended"
 _REMEMBERED = timedelta(days=30)
 """How long it is told what became of a message; its events stay."""
+_TAKEN_OUT = N_("whoever had it sent is not served any more")
 _CHANGED = N_("its record was changed by something else while it was held")
 
 _log = logging.getLogger("myclaw.outbox")
@@ -47,13 +49,16 @@ async def put(tx: LogTransaction, message: OutboxMessage) -> None:
 async def begin(tx: LogTransaction, message: OutboxMessage, at: datetime) -> OutboxMessage | None:
     """Book that a held message is being sent from now on, and return it; `None` where it is not held any more.
 
-    It is sent as it was put: one whose record is no longer the same, byte for byte, has failed.
+    It is sent as it was put: one whose record is no longer the same, byte for byte, has failed. What somebody had sent
+    who was taken out meanwhile has failed, too.
     """
     raw = await tx.get(_OPEN_KIND, str(message.id))
     if raw is None or _is_under_way(message, raw):
         return None
     if raw != codec.dumps(message):
         return await end(tx, message, "failed", at, _CHANGED)
+    if await is_taken_out(tx, message.sender):
+        return await end(tx, message, "failed", at, _TAKEN_OUT)
     sending = evolve(message, state="sending")
     await _store(tx, sending)
     return sending

@@ -12,6 +12,7 @@ import pytest
 
 from myclaw_core.errors import StoreError
 from myclaw_core.messages import N_
+from myclaw_core.sessions.pairing import Pairing
 
 DRIVER = Path(__file__).with_name("racing.py")
 
@@ -138,3 +139,20 @@ async def test_what_ended_long_ago_is_forgotten_without_a_restart(
         assert [message.id for message in await outbox.messages()] == [held.id]
         await desk.handle("Write again")
         assert held.id not in [message.id for message in await outbox.messages()]
+
+
+async def test_what_somebody_had_sent_who_is_taken_out_during_its_hold_is_not_sent(
+    opened: Any, make_desk: Any, post: Any, channel: Any, clock: Any
+) -> None:
+    """A telephone may have been stolen."""
+    me = "test:me"
+    async with opened("Hello") as agent:
+        pairing = Pairing(agent.log, clock)
+        code, _ = await pairing.offer("test", "cli:me")
+        assert await pairing.try_code("test", me, code, "Rosa")
+        await make_desk(agent, channel).handle("Write")
+        await pairing.end(me)
+        await clock.pass_time(seconds=120, sleepers=0)
+        await agent.services.outbox.wait()
+    assert post.letters == []
+    assert channel.notices[-1] == "not sent: send to anna: whoever had it sent is not served any more"
