@@ -23,7 +23,14 @@ from myclaw_core.policy.rates import RateRefusedError
 from myclaw_core.redact import redact_text
 from myclaw_core.runtime.finishing import ended_soon, finished, to_its_end
 from myclaw_core.runtime.planning import PlanFailedError, Planned, Planner, tool_error, who
-from myclaw_core.runtime.received import guarded, guarded_in_thread, received_error, received_result
+from myclaw_core.runtime.received import (
+    guarded,
+    guarded_briefly,
+    guarded_in_thread,
+    outcome_of,
+    received_error,
+    received_result,
+)
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.shells import FolderBusyError, alone
@@ -92,7 +99,7 @@ class Executor:
         running = asyncio.ensure_future(_call(tool, deepcopy(call.args), context))
         try:
             async with self._services.clock.timeout(tool.timeout_s):
-                result = await asyncio.shield(running)
+                result = await outcome_of(who(tool), running)
             ended = evolve(step, state="done", exec_result=self._fit(result, step))
         except asyncio.CancelledError:
             files.stop()
@@ -167,7 +174,7 @@ class Executor:
         try:
             self._services.undo.require(undo.handler)
             async with self._services.clock.timeout(tool.timeout_s):
-                data = await _called(tool, undo.data, deepcopy(call.args), context)
+                data = await guarded_briefly(who(tool), _called(tool, undo.data, deepcopy(call.args), context))
             return self._services.journal.record_of(
                 undo_id=self._services.clock.new_id(),
                 tool_name=tool.name,

@@ -25,6 +25,7 @@ __all__ = [
     "guarded_briefly",
     "guarded_in_thread",
     "is_change",
+    "outcome_of",
     "received_error",
     "received_reply",
     "received_result",
@@ -66,13 +67,26 @@ async def guarded_briefly(who: Text, awaitable: Awaitable[T]) -> T:
     """
     running = asyncio.ensure_future(guarded(who, awaitable))
     try:
+        return await outcome_of(who, running)
+    except asyncio.CancelledError:
+        running.cancel()
+        await finished(ended_soon(running))
+        raise
+
+
+async def outcome_of(who: Text, running: asyncio.Future[T]) -> T:
+    """Return what code of a plugin gives that runs in a task of its own; cancelling the caller leaves that running.
+
+    Raises:
+        MyclawError: It has cancelled its own task.
+        asyncio.CancelledError: The calling task was cancelled.
+    """
+    try:
         return await asyncio.shield(running)
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if running.cancelled() and task is not None and not task.cancelling():
             raise _raised(who, error) from error
-        running.cancel()
-        await finished(ended_soon(running))
         raise
 
 

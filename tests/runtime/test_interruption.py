@@ -18,7 +18,7 @@ from myclaw_core import hookimpl
 from myclaw_core.compose import load_plugins
 from myclaw_core.events.types import TraceClosed
 from myclaw_core.runtime.finishing import finished
-from myclaw_core.runtime.tool import EffectSpec, PlannedChange, Tool
+from myclaw_core.runtime.tool import EffectSpec, PlannedChange, Tool, ToolUndo
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
@@ -252,6 +252,36 @@ async def test_a_tool_that_swallows_its_cancellation_is_left_behind(
         leave.set()
 
     assert [trace.outcome for trace in channel.ended] == ["abandoned"]
+
+
+async def cancels_its_task(args: Any, context: Any) -> Any:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        tool_of(cancels_its_task),
+        tool_of(
+            lambda args, context: ToolResult(text="never"),
+            effects=(EffectSpec(kind="memory_write", arg="path", default="a"),),
+            undo=ToolUndo(handler="outbox", data=cancels_its_task),
+        ),
+    ],
+    ids=["run", "undo data"],
+)
+async def test_a_tool_that_cancels_its_own_task_stops_no_turn(
+    open_agent, make_desk, clock: FakeClock, home, tool: Tool
+) -> None:
+    """Nobody has stopped it: the step has failed, and the turn goes on."""
+    async with open_agent([calls(("odd", {})), says("I see.")], plugins=plugins_with(home, tool)) as agent:
+        trace = await make_desk(agent).handle("Go")
+
+    assert trace.outcome == "success"
+    assert "raised CancelledError" in str(trace.steps[0].error.message)
 
 
 class Deaf:
