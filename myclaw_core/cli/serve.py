@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _NOT_RUNNING = 3
+_STOPPED_S = 50.0
+"""So long all parts together have to stop; a service manager waits for 60 s."""
+_CLOSED_S = 3.0
+"""So long a process in which all is closed may take to end."""
 _PRIORITIES = {logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
 
 _log = logging.getLogger("myclaw.serve")
@@ -54,33 +59,58 @@ async def _serve() -> int:
 
     home, clock = Home.find(), SystemClock()
     stop = _stop_on_signals()
-    with sole_instance(home, clock) as owner:
-        async with Agent.open(home, clock=clock) as agent:
-            agent.require_model()
-            for notice in agent.notices:
-                _say(notice)
-            messengers = agent.dispatcher.messengers()
-            await Service(agent=agent, messengers=messengers, owner=owner, tell=_say).run(stop)
+    try:
+        with sole_instance(home, clock) as owner:
+            async with Agent.open(home, clock=clock) as agent:
+                agent.require_model()
+                for notice in agent.notices:
+                    _say(notice)
+                messengers = agent.dispatcher.messengers()
+                await Service(agent=agent, messengers=messengers, owner=owner, tell=_say).run(stop)
+    except BaseException:
+        _end_within(_CLOSED_S, code=1)
+        raise
+    _end_within(_CLOSED_S, code=0)
     _log.info("stopped")
     return 0
 
 
 def _stop_on_signals() -> asyncio.Event:
-    """Return what is set by the first signal to stop; a second one ends the process at once."""
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    stopping = (signal.SIGTERM, signal.SIGINT)
+    """Return what is set by the first signal to stop; a second one ends the process at once.
 
-    def begin() -> None:
+    The handlers are those of the process and not of the loop: one that a plugin keeps from going round ends, too.
+    """
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    asked: list[int] = []
+
+    def begin(number: int, _frame: object) -> None:
+        if asked:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        asked.append(number)
+        _end_within(_STOPPED_S, code=1)
+        loop.call_soon_threadsafe(stopped)
+
+    def stopped() -> None:
         _log.info("stopping; a second signal ends it at once")
         stop.set()
-        for number in stopping:
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_DFL)
 
-    for number in stopping:
-        loop.add_signal_handler(number, begin)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, begin)
     loop.add_signal_handler(signal.SIGHUP, _log.info, "SIGHUP does nothing: settings are read at the start")
     return stop
+
+
+def _end_within(seconds: float, *, code: int) -> None:
+    """End the process after a while, whatever a plugin still runs: a task that cannot be cancelled, or a thread."""
+
+    def end() -> None:
+        _log.warning("a plugin does not stop; the process ends without it")
+        os._exit(code)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
 
 
 def _say(line: Text) -> None:

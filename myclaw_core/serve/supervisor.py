@@ -29,21 +29,28 @@ async def supervise(serve: Callable[[], Awaitable[None]], watch: Watch, clock: C
 
 
 async def _why_ended(serve: Callable[[], Awaitable[None]]) -> Text:
-    """Run `serve` once and return why it ended.
+    """Run `serve` once, in a task of its own, and return why it ended.
 
     Raises:
-        CancelledError: The calling task was cancelled.
+        CancelledError: The calling task was cancelled, and not only what `serve` runs in.
     """
+    ran = asyncio.create_task(_run(serve))
+    try:
+        return await ran
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return N_("it broke: {error}", error=one_line(error))
+
+
+async def _run(serve: Callable[[], Awaitable[None]]) -> Text:
     try:
         await serve()
     except MyclawError as error:
         return received_error(error)
-    except (KeyboardInterrupt, GeneratorExit):
+    except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
         raise
     except BaseException as error:
-        # A cancellation of something of its own must not end this task in silence.
-        task = asyncio.current_task()
-        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-            raise
         return N_("it broke: {error}", error=one_line(error))
     return N_("it ended by itself")

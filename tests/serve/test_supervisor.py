@@ -166,3 +166,25 @@ async def test_it_stays_in_trouble_until_it_says_that_it_is_well() -> None:
         assert watch.state.since - began == timedelta(seconds=63)
 
     await watched(clock, serve, body)
+
+
+async def test_one_that_cancels_the_task_it_runs_in_is_started_again() -> None:
+    clock, runs = WaitingClock(), 0
+
+    async def serve(watch: Watch) -> None:
+        nonlocal runs
+        runs += 1
+        task = asyncio.current_task()
+        assert task is not None
+        if runs == 1:
+            task.cancel()
+        await asyncio.Event().wait()
+
+    async def body(watch: Watch) -> None:
+        await clock.asleep()
+        await clock.pass_time(seconds=1, sleepers=0)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert runs == 2
+
+    await watched(clock, serve, body)
