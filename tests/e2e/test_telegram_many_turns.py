@@ -55,7 +55,7 @@ def server() -> Iterator[BotApi]:
 
 
 def replies() -> list[dict[str, Any]]:
-    """Return what the model says: an answer a message, and before every third one a file, which is asked on its first day."""
+    """Return what the model says: an answer a message, and before every third one a file that is asked."""
     found = []
     for number in range(TURNS):
         if number % 3 == 0:
