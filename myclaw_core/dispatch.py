@@ -11,6 +11,7 @@ from copy import deepcopy
 from datetime import datetime
 from functools import reduce
 from inspect import isawaitable, iscoroutine
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from myclaw_core.events.types import Event, PluginFault
 from myclaw_core.hookspecs import HOOK_MODES
 from myclaw_core.host import Host
 from myclaw_core.messages import N_
+from myclaw_core.neurons.types import CodeFinding
 from myclaw_core.plugins import FIRST_PARTY, PluginSet
 from myclaw_core.plugins import answers as read
 from myclaw_core.plugins.contain import PluginError, contained, contained_await, printable
@@ -259,6 +261,24 @@ class Dispatcher:
         shown = evolve(action, args_preview=deepcopy(action.args_preview))
         findings = await self._gate("myclaw_check", {"action": shown, "trace": trace}, trace.id)
         return tuple(sorted(findings, key=lambda finding: finding.verdict != "deny"))
+
+    def analyze(self, files: Mapping[str, bytes]) -> tuple[CodeFinding, ...]:
+        """Return what plugins find in the code of a neuron (`myclaw_analyze`); a fault is a finding.
+
+        Args:
+            files: The bytes by the name of the file.
+        """
+        hook, found = "myclaw_analyze", list[CodeFinding]()
+        for implementation in self._implementations[hook]:
+            plugin = implementation.plugin_name
+            try:
+                arguments = {"files": MappingProxyType(dict(files))}
+                found += self._call(hook, implementation, read.read_code_findings, arguments)
+            except PluginError as error:
+                self._fault(implementation, hook, f"{error}; the neuron is refused", None)
+                text = N_("the plugin {plugin} could not check this: {problem}", plugin=plugin, problem=error.text)
+                found.append(CodeFinding(file="", line=0, rule=f"{plugin}:fault", message=text))
+        return tuple(found)
 
     async def event(self, event: Event) -> None:
         """Tell plugins of a committed event (`myclaw_event`)."""

@@ -15,6 +15,7 @@ FIRST_PARTY = MappingProxyType(
             "completion",
             "defaults",
             "files",
+            "lint",
             "mail",
             "openai",
             "scripted",

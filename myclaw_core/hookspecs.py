@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from myclaw_core.events.store import EventStore
     from myclaw_core.events.types import Event
     from myclaw_core.host import Host
+    from myclaw_core.neurons.types import CodeFinding
     from myclaw_core.policy.types import Finding
     from myclaw_core.runtime.channel import Channel
     from myclaw_core.runtime.messenger import Messenger
@@ -60,6 +61,7 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_check": "gate",
     "myclaw_event": "notify",
     "myclaw_nightly": "collect",
+    "myclaw_analyze": "gate",
     "myclaw_undo": "collect",
 }
 
@@ -295,6 +297,21 @@ async def myclaw_nightly(now: datetime, host: Host) -> Sequence[Text | str]:  # 
 
     Returns:
         Lines for the digest, one sentence each; none where there is nothing to tell.
+    """
+
+
+@hookspec
+def myclaw_analyze(files: Mapping[str, bytes]) -> Sequence[CodeFinding]:  # type: ignore[empty-body]
+    """Look at the code of a neuron before it may be tested.
+
+    Called with the very bytes that are tested, approved and signed later; nothing of them has been executed.
+    Mode: gate, sync. Every finding refuses the neuron; an error, or an answer of another type, refuses it too.
+
+    Args:
+        files: The bytes of `body.py` and, where there are any, `test_birth.py`, by name.
+
+    Returns:
+        What is wrong with them; none where there is nothing to say.
     """
 
 

@@ -19,6 +19,7 @@ from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import UnavailableError
 from myclaw_core.host import Host
 from myclaw_core.messages import N_
+from myclaw_core.neurons.types import CodeFinding
 from myclaw_core.plugins import PluginReport, PluginSet
 from myclaw_core.policy.types import Finding
 from myclaw_core.runtime.tool import EffectSpec
@@ -307,6 +308,27 @@ def test_findings_are_at_least_as_strict_as_every_single_gate(kinds: list[str]) 
 
     strictest = findings[0].verdict if findings else "none"
     assert strictest == ("deny" if {"deny", "raise"} & set(kinds) else "approve_required" if "ask" in kinds else "none")
+
+
+def test_hook_myclaw_analyze() -> None:
+    """All are asked with the same bytes; a fault, or no answer at all, is a finding."""
+    finding = CodeFinding(file="body.py", line=2, rule="x1", message=N_("not so"))
+    made = bench(
+        a={"myclaw_analyze": lambda files: [evolve(finding, rule=str(len(files["body.py"])))]},
+        b={"myclaw_analyze": lambda: ()},
+        c={"myclaw_analyze": lambda: None},
+        d={"myclaw_analyze": raising(ValueError("no luck"))},
+        e={"myclaw_analyze": lambda: ["text"]},
+        f={"myclaw_analyze": lambda files: files.clear()},
+    )
+
+    found = made.dispatcher.analyze({"body.py": b"pass"})
+
+    assert [(one.line, one.rule) for one in found] == [
+        (2, "a:4"),
+        *((0, f"{plugin}:fault") for plugin in "cdef"),
+    ]
+    assert [plugin for plugin, _ in made.told()] == ["c", "d", "e", "f"]
 
 
 async def test_hook_myclaw_nightly() -> None:

@@ -12,6 +12,7 @@ from myclaw_core.messages import _
 __all__ = ["build_parser", "parse", "whole_parser"]
 
 _COVERS_FORM = '{"rule": …, "op": "read"|"write", "path": …, "cwd": …, "home": …}'
+_BODY_FORM = '{"name": …, "body_base64": …, "capabilities": […], "may_call": […]}'
 _POLICY_EXAMPLE = (
     """echo '{"tool": "fs_write", "args": {"path": "a.md", "content": "x"}}' | myclaw policy check --explain"""
 )
@@ -73,6 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_outbox(commands)
     _add_nightly(commands)
     _add_audit(commands)
+    _add_neurons(commands)
     _add_plugins(commands)
     _add_config(commands)
     _add_redact(commands)
@@ -287,6 +289,21 @@ def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     verify = verbs.add_parser("verify", help=_("check the event log, the trust store and the exported files"))
     add_json(verify)
     verify.set_defaults(command="audit verify")
+
+
+def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    neurons = commands.add_parser("neurons", help=_("check: what speaks against the code of a neuron"))
+    verbs = neurons.add_subparsers(metavar=VERB, required=True)
+    check = verbs.add_parser(
+        "check",
+        help=_("analyse the files of a neuron; runs nothing of them"),
+        epilog="\n".join((_("a line of --jsonl; capabilities and may_call may be left out:"), f"  {_BODY_FORM}")),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    check.add_argument("folder", nargs="?", default="", metavar="DIR", help=_("the folder of the neuron"))
+    check.add_argument("--jsonl", action="store_true", help=_("read JSON lines on stdin, print one answer a line"))
+    add_json(check)
+    check.set_defaults(command="neurons check")
 
 
 def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

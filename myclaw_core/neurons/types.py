@@ -8,7 +8,26 @@ from uuid import UUID
 
 from attrs import field, frozen
 
-__all__ = ["NeuronManifest"]
+from myclaw_core.types.text import Text
+
+__all__ = ["CodeFinding", "NeuronManifest"]
+
+
+@frozen(kw_only=True)
+class CodeFinding:
+    """One reason why the code of a neuron is refused.
+
+    Attributes:
+        file: The file, such as `body.py`.
+        line: Its line, counted from 1; 0 for the file as a whole.
+        rule: Names the kind of finding for programs, such as `import`.
+        message: What is wrong and what to do, one line.
+    """
+
+    file: str
+    line: int
+    rule: str
+    message: Text
 
 
 @frozen(kw_only=True)

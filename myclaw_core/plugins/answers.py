@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from myclaw_core.cli.command import Command
 from myclaw_core.config.load import value_problem
 from myclaw_core.config.schema import ConfigKey, ConfigSchema
 from myclaw_core.config.sections import CORE_SECTIONS
 from myclaw_core.messages import N_
+from myclaw_core.neurons.types import CodeFinding
 from myclaw_core.plugins.contain import PluginError, printable
 from myclaw_core.policy.types import Finding
 from myclaw_core.runtime.tool import EffectSpec, Outboxed, ShellArgs, Tool, ToolUndo
@@ -31,6 +32,7 @@ __all__ = [
     "channel_problem",
     "command_problem",
     "model_problem",
+    "read_code_findings",
     "read_estimator",
     "read_finding",
     "read_lines",
@@ -275,6 +277,20 @@ def read_finding(answer: Any, plugin: str) -> Finding | None:
         raise PluginError(N_("answered a finding whose verdict is neither approve_required nor deny"))
     str(answer.text)  # raises here, contained, rather than where it is shown
     return Finding(verdict=answer.verdict, text=answer.text, source=plugin)
+
+
+def read_code_findings(answer: Any, plugin: str) -> tuple[CodeFinding, ...]:
+    """Return findings on code, their rules under the plugin's name; `None` is no answer, so nothing can be left out."""
+    if answer is None or isinstance(answer, str):
+        raise _instead(answer, "list")
+    found = _items(answer)
+    for each in found:
+        if not isinstance(each, CodeFinding) or not isinstance(each.message, Text):
+            raise PluginError(N_("answered a value of type {type} instead of a CodeFinding", type=_type(each)))
+        if not (isinstance(each.file, str) and isinstance(each.line, int) and isinstance(each.rule, str)):
+            raise PluginError(N_("answered a finding whose file, line or rule is of the wrong type"))
+        str(each.message)  # raises here, contained, rather than where it is shown
+    return tuple(evolve(each, file=printable(each.file), rule=f"{plugin}:{printable(each.rule)}") for each in found)
 
 
 def read_lines(answer: Any, _plugin: str) -> tuple[Text, ...]:

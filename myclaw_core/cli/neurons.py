@@ -1,0 +1,139 @@
+"""`myclaw neurons check`: the static analysis of a neuron; nothing of it is executed."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import binascii
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from myclaw_core.errors import UsageError
+from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_, _, render
+from myclaw_core.paths import Home
+
+if TYPE_CHECKING:
+    from myclaw_core.neurons.checking import Analyze
+    from myclaw_core.neurons.types import CodeFinding
+
+__all__ = ["plugins_of", "run"]
+
+_KEYS = ("name", "body_base64", "capabilities", "may_call")
+_MOST_BYTES = 1_000_000
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check the neuron in a folder, or one body for each line of stdin; 1 where something is found."""
+    if args.jsonl:
+        if args.folder:
+            raise UsageError(N_("give DIR or --jsonl, not both"))
+        return _answer_lines(plugins_of(Home.find()))
+    if not args.folder:
+        raise UsageError(N_("give DIR, the folder of a neuron, or --jsonl"))
+    return _check_folder(Path(args.folder), plugins_of(Home.find()), as_json=args.json)
+
+
+def plugins_of(home: Home) -> Analyze:
+    """Return what asks the plugins that the configuration leaves on."""
+    from myclaw_core.cli.looking import tell_broken
+    from myclaw_core.clock import SystemClock
+    from myclaw_core.compose import configured_dispatcher, load_plugins
+
+    plugins = load_plugins(home, lenient=True)
+    dispatcher, _config = configured_dispatcher(
+        home, plugins, SystemClock(), lambda _fault: None, on_broken=tell_broken
+    )
+    return dispatcher.analyze
+
+
+def _check_folder(folder: Path, analyze: Analyze, *, as_json: bool) -> int:
+    from myclaw_core.neurons.checking import check_neuron
+
+    found = check_neuron(_read_files(folder), folder.resolve().name, analyze)
+    if as_json:
+        document = {"name": folder.resolve().name, "ok": not found, "findings": list(map(_json, found))}
+        print(json.dumps(document, ensure_ascii=False, indent=2))
+    for each in () if as_json else found:
+        print(visible(f"{each.file}:{each.line}: [{each.rule}] {render(each.message)}"))
+    if not found and not as_json:
+        print(visible(_("{name}: nothing found", name=folder.resolve().name)))
+    return 1 if found else 0
+
+
+def _read_files(folder: Path) -> Mapping[str, bytes]:
+    """Return the files that are there, no more of each than could ever be accepted."""
+    from myclaw_core.neurons.normal import NEURON_FILES
+
+    if not folder.is_dir():
+        raise UsageError(N_("{path} is no folder", path=str(folder)))
+    files = {}
+    for name in NEURON_FILES:
+        path = folder / name
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise UsageError(N_("{path} is no ordinary file", path=str(path)))
+        if path.exists():
+            with path.open("rb") as file:
+                files[name] = file.read(_MOST_BYTES)
+    return files
+
+
+def _answer_lines(analyze: Analyze) -> int:
+    from myclaw_core.cli.jsonl import numbered_lines
+
+    code = 0
+    for number, raw in numbered_lines(sys.stdin.buffer):
+        answer = _answer(number, raw, analyze)
+        code = code if answer["ok"] else 1
+        print(json.dumps(answer, ensure_ascii=True), flush=True)
+    return code
+
+
+def _answer(number: int, raw: bytes, analyze: Analyze) -> dict[str, Any]:
+    from myclaw_core.neurons.checking import check_body
+
+    try:
+        value = _read(raw)
+        body = base64.b64decode(value["body_base64"], validate=True)
+    except UsageError as error:
+        return {"name": "", "ok": False, "line": number, "error": str(error), "findings": []}
+    except (binascii.Error, ValueError):
+        return {"name": value["name"], "ok": False, "line": number, "error": "body_base64 is no base64", "findings": []}
+    found = check_body(body, value["capabilities"], value["may_call"], analyze)
+    findings = [{"line": each.line, "rule": each.rule, "message": str(each.message)} for each in found]
+    return {"name": value["name"], "ok": not found, "findings": findings}
+
+
+def _read(raw: bytes) -> Mapping[str, Any]:
+    """Return one line as a body with what it declares.
+
+    Raises:
+        UsageError: It is none.
+    """
+    from myclaw_core.cli.jsonl import parse_line
+
+    value = parse_line(raw)
+    if not isinstance(value, dict):
+        raise UsageError(N_("not a JSON object"))
+    if unknown := sorted(set(value) - set(_KEYS)):
+        raise UsageError(
+            N_("unknown keys {names}; known are {known}", names=", ".join(unknown), known=", ".join(_KEYS))
+        )
+    for key in ("name", "body_base64"):
+        if not isinstance(value.get(key), str):
+            raise UsageError(N_("{key} must be text", key=key))
+    for key in ("capabilities", "may_call"):
+        if not _is_texts(value.setdefault(key, [])):
+            raise UsageError(N_("{key} must be a list of texts", key=key))
+    return value
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(each, str) for each in value)
+
+
+def _json(found: CodeFinding) -> dict[str, Any]:
+    return {"file": found.file, "line": found.line, "rule": found.rule, "message": str(found.message)}

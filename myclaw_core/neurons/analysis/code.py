@@ -1,0 +1,142 @@
+"""One parsed file with what the rules look up: parents, imports and what each name may stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from attrs import frozen
+
+__all__ = ["Code", "Function", "Scope", "bindings", "read_code"]
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@frozen(kw_only=True)
+class Code:
+    """A parsed file.
+
+    Attributes:
+        nodes: All nodes.
+        parents: The node above each node.
+        modules: The module that each name stands for: `import json as j` gives `{"j": "json"}`.
+        packages: Names that only lead to a module: `import urllib.parse` gives `{"urllib"}`.
+        imported: The modules imported by their dotted names.
+        objects: What each name was imported as: `from re import compile as c` gives `{"c": "re.compile"}`.
+        bound: How often each name is bound otherwise, anywhere in the file.
+        functions: The functions whose name is bound once.
+    """
+
+    tree: ast.Module
+    nodes: tuple[ast.AST, ...]
+    parents: Mapping[ast.AST, ast.AST]
+    modules: Mapping[str, str]
+    packages: frozenset[str]
+    imported: frozenset[str]
+    objects: Mapping[str, str]
+    bound: Mapping[str, int]
+    functions: Mapping[str, Function]
+
+    def scope(self, node: ast.AST) -> Scope:
+        """Return the scope in which a node is evaluated: defaults and decorators belong outside their function."""
+        child, parent = node, self.parents.get(node)
+        while parent is not None:
+            if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and child in parent.body:
+                return parent
+            if isinstance(parent, ast.Lambda) and child is parent.body:
+                return parent
+            child, parent = parent, self.parents.get(parent)
+        return self.tree
+
+    def is_local(self, name: str, node: ast.AST) -> bool:
+        """Return whether a name can only be a local variable there, never a built-in of the same name."""
+        scope = self.scope(node)
+        if isinstance(scope, ast.ClassDef):
+            return False  # looks into the built-ins, whatever functions lie around it
+        while not isinstance(scope, ast.Module):
+            if not isinstance(scope, ast.ClassDef) and name in _local_names(scope):
+                return True
+            scope = self.scope(scope)
+        return False
+
+    def qualified(self, node: ast.AST) -> str:
+        """Return the dotted name of what was imported or is built in; empty for anything else."""
+        if isinstance(node, ast.Name):
+            if node.id in self.modules:
+                return self.modules[node.id]
+            if node.id in self.objects or node.id in self.packages:
+                return self.objects.get(node.id, node.id)
+            return "" if node.id in self.bound else node.id
+        if isinstance(node, ast.Attribute):
+            base = self.qualified(node.value)
+            return f"{base}.{node.attr}" if base else ""
+        return ""
+
+
+def read_code(tree: ast.Module) -> Code:
+    """Return a parsed file with what its rules look up."""
+    nodes = tuple(ast.walk(tree))
+    modules, objects, packages, imported = dict[str, str](), dict[str, str](), set[str](), set[str]()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                imported.add(alias.name)
+                if alias.asname or "." not in alias.name:
+                    modules[alias.asname or alias.name] = alias.name
+                else:
+                    packages.add(alias.name.partition(".")[0])
+        elif isinstance(node, ast.ImportFrom):
+            objects |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    bound = Counter(name for node in nodes for name in bindings(node))
+    functions = {
+        node.name: node
+        for node in nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and bound[node.name] == 1
+    }
+    return Code(
+        tree=tree,
+        nodes=nodes,
+        parents={child: node for node in nodes for child in ast.iter_child_nodes(node) if not _is_shared(child)},
+        modules=modules,
+        packages=frozenset(packages),
+        imported=frozenset(imported),
+        objects=objects,
+        bound=bound,
+        functions=functions,
+    )
+
+
+def bindings(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node binds by itself, imports left out."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+
+
+def _is_shared(node: ast.AST) -> bool:
+    """Return whether the parser uses one object for many places."""
+    return isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop)
+
+
+def _local_names(scope: Function | ast.Lambda) -> set[str]:
+    """Return what is bound in a function itself, which makes each of these names local in all of it."""
+    names = {arg.arg for arg in ast.walk(scope.args) if isinstance(arg, ast.arg)}
+    stack: list[ast.AST] = [] if isinstance(scope, ast.Lambda) else list(scope.body)
+    outer = set[str]()
+    while stack:
+        node = stack.pop()
+        names.update(bindings(node))
+        if isinstance(node, ast.Nonlocal):
+            outer.update(node.names)
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, *_COMPREHENSIONS)):
+            stack.extend(ast.iter_child_nodes(node))
+    return names - outer

@@ -1,0 +1,163 @@
+"""Rules on what is used: built-ins, modules only by their listed names, attributes only those that are listed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from string import Formatter
+
+from myclaw_core.messages import N_
+from myclaw_core.neurons.analysis.allowed import ATTRIBUTES, BUILTINS, CALLED_ONLY, NEVER_ATTRIBUTES
+from myclaw_core.neurons.analysis.code import Code
+from myclaw_core.neurons.analysis.found import Finder
+from myclaw_core.neurons.analysis.modules import MODULES
+from myclaw_core.neurons.analysis.syntax import BUILT_IN, line_of
+
+__all__ = ["check_references"]
+
+_PRINT_KEYWORDS = frozenset({"sep", "end", "flush"})
+
+
+def check_references(code: Code, finder: Finder) -> None:
+    """Refuse every name and attribute that is not known to be harmless."""
+    own = _own_attributes(code)
+    for node in code.nodes:
+        line = line_of(code, node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id != "ctx":
+            _check_name(code, node, line, finder)
+        elif isinstance(node, ast.Attribute):
+            _check_attribute(code, node, own, line, finder)
+        elif isinstance(node, ast.MatchClass):
+            for attr in node.kwd_attrs:
+                if attr in NEVER_ATTRIBUTES or attr not in ATTRIBUTES | own:
+                    finder.add(line, "attribute", N_("the attribute {name} may not be used", name=attr))
+        if isinstance(node, ast.Name | ast.Attribute) and code.qualified(node) == "random.Random":
+            _check_random(code, node, line, finder)
+
+
+def _check_name(code: Code, node: ast.Name, line: int, finder: Finder) -> None:
+    name, parent = node.id, code.parents.get(node)
+    if name in code.modules or name in code.packages:
+        if not (isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Load)):
+            finder.add(line, "module", N_("the module {name} may only be used as {name}.something", name=name))
+    elif name in code.objects or (code.is_local(name, node) if name in BUILT_IN else name in code.bound):
+        return
+    elif name in CALLED_ONLY:
+        if not (isinstance(parent, ast.Call) and parent.func is node and _is_plain_call(code, name, parent)):
+            finder.add(line, "builtin", N_("{name} may not be used in this way", name=name))
+    elif name not in BUILTINS:
+        finder.add(line, "name", N_("the name {name} is not known here or may not be used", name=name))
+
+
+def _is_plain_call(code: Code, name: str, call: ast.Call) -> bool:
+    if name == "print":
+        return all(each.arg in _PRINT_KEYWORDS for each in call.keywords)
+    if call.keywords or any(isinstance(each, ast.Starred) for each in call.args):
+        return False
+    return not call.args if name == "super" else len(call.args) == 1 and _is_compared(code, call)
+
+
+def _is_compared(code: Code, node: ast.AST) -> bool:
+    return isinstance(code.parents.get(node), ast.Compare)
+
+
+def _check_attribute(code: Code, node: ast.Attribute, own: frozenset[str], line: int, finder: Finder) -> None:
+    if isinstance(node.value, ast.Name) and node.value.id == "ctx":
+        return  # see context.py
+    base = code.qualified(node.value)
+    root = base.partition(".")[0]
+    if base in code.imported or (root in code.packages and base not in code.objects.values() and _leads(code, base)):
+        _check_of_module(code, node, base, line, finder)
+    elif node.attr in NEVER_ATTRIBUTES or node.attr not in ATTRIBUTES | (frozenset() if base else own):
+        if not node.attr.startswith("_"):
+            finder.add(line, "attribute", N_("the attribute {name} may not be used", name=node.attr))
+    elif isinstance(node.ctx, ast.Store) and (base or node.attr not in own):
+        finder.add(line, "attribute", N_("the attribute {name} may not be set", name=node.attr))
+    elif node.attr == "format":
+        _check_format(code, node, line, finder)
+
+
+def _leads(code: Code, base: str) -> bool:
+    return any(module.startswith(f"{base}.") for module in code.imported)
+
+
+def _check_of_module(code: Code, node: ast.Attribute, module: str, line: int, finder: Finder) -> None:
+    what = f"{module}.{node.attr}"
+    if what in code.imported or _leads(code, what):
+        parent = code.parents.get(node)
+        if isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Load):
+            return
+    elif node.attr in MODULES.get(module, ()) and module in code.imported and isinstance(node.ctx, ast.Load):
+        return
+    finder.add(line, "module", N_("{what} may not be used", what=what))
+
+
+def _check_format(code: Code, node: ast.Attribute, line: int, finder: Finder) -> None:
+    """Allow `format` only on a literal whose places name no attribute."""
+    call = code.parents.get(node)
+    literal = node.value.value if isinstance(node.value, ast.Constant) else None
+    if isinstance(literal, str) and isinstance(call, ast.Call) and call.func is node and _is_plain_format(literal):
+        return
+    finder.add(line, "format", N_("format may only be called on a literal with plain places; use an f-string"))
+
+
+def _is_plain_format(text: str, depth: int = 0) -> bool:
+    try:
+        for _, field, spec, _ in Formatter().parse(text):
+            if field and re.search(r"[.\[]|^_", field):
+                return False
+            if spec and (depth > 1 or not _is_plain_format(spec, depth + 1)):
+                return False
+    except ValueError:
+        return False
+    return True
+
+
+def _check_random(code: Code, node: ast.AST, line: int, finder: Finder) -> None:
+    """Allow chance only where it is repeatable; anything else is `ctx.random()`."""
+    parent = code.parents.get(node)
+    match parent:
+        case ast.Attribute(value=value) if value is node:
+            return
+        case ast.Call(func=func, args=[seed], keywords=[]) if func is node:
+            if not isinstance(seed, ast.Starred) and not (isinstance(seed, ast.Constant) and seed.value is None):
+                return
+        case ast.arg() | ast.AnnAssign() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.BinOp() | ast.Subscript():
+            return
+    finder.add(line, "random", N_("random.Random needs a seed; for chance use ctx.random()"))
+
+
+def _own_attributes(code: Code) -> frozenset[str]:
+    """Return the attributes that the file's own classes have."""
+    own = set[str]()
+    for node in code.nodes:
+        match node:
+            case ast.ClassDef(body=body):
+                own.update(_members(body))
+            case ast.Attribute(attr=attr, ctx=ast.Store(), value=ast.Name(id="self")):
+                own.add(attr)
+            case ast.Call(args=[_, fields]) if code.qualified(node.func) == "collections.namedtuple":
+                own.update(_field_names(fields))
+    return frozenset(own)
+
+
+def _members(body: list[ast.stmt]) -> set[str]:
+    names = set[str]()
+    for statement in body:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.Assign(targets=targets):
+                names.update(target.id for target in targets if isinstance(target, ast.Name))
+    return names
+
+
+def _field_names(fields: ast.expr) -> set[str]:
+    match fields:
+        case ast.Constant(value=str(words)):
+            return set(words.replace(",", " ").split())
+        case ast.List(elts=elts) | ast.Tuple(elts=elts):
+            return {each.value for each in elts if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+    return set()

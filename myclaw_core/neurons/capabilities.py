@@ -1,0 +1,65 @@
+"""The closed vocabulary in which a neuron says what it may do at most."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args
+
+from attrs import frozen
+
+from myclaw_core.errors import UsageError
+from myclaw_core.messages import N_
+
+__all__ = ["CALLABLE", "CAPABILITY_KINDS", "Capability", "CapabilityKind", "parse_capability"]
+
+CapabilityKind = Literal[
+    "fs-read", "fs-write", "network", "call", "llm", "memory-read", "memory-write", "clock", "random", "shell"
+]
+CAPABILITY_KINDS: tuple[CapabilityKind, ...] = get_args(CapabilityKind)
+
+CALLABLE = re.compile(r"(?:neuron:)?[a-z][a-z0-9_]{1,63}")
+"""Names of tools and neurons."""
+
+_PATH = re.compile(r"(?:~|/)[^\x00-\x1f\x7f]*|~")
+_URL = re.compile(r"(?:https?://)?(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?(?:/[\x21-\x7e]*)?")
+_PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_FORMS = {"fs-read": _PATH, "fs-write": _PATH, "network": _URL, "call": CALLABLE, "shell": _PROGRAM}
+_LONGEST = 512
+
+
+@frozen
+class Capability:
+    """One capability.
+
+    Attributes:
+        pattern: What it is limited to: a path, a URL, a name; `*` stands for anything. Empty for `llm` and the like.
+    """
+
+    kind: CapabilityKind
+    pattern: str = ""
+
+    def __str__(self) -> str:
+        """Return it as a manifest writes it."""
+        return f"{self.kind}:{self.pattern}" if self.pattern else self.kind
+
+
+def parse_capability(text: str) -> Capability:
+    """Return a capability as a manifest writes it, such as `fs-read:~/notes/*`.
+
+    Raises:
+        UsageError: It is not in the vocabulary.
+    """
+    word, colon, pattern = text.partition(":")
+    kind = next((each for each in CAPABILITY_KINDS if each == word), None)
+    if kind is None:
+        raise UsageError(
+            N_("{text} is no capability; known are {known}", text=text[:80], known=", ".join(CAPABILITY_KINDS))
+        )
+    form = _FORMS.get(kind)
+    if form is None:
+        if colon:
+            raise UsageError(N_("the capability {kind} takes nothing after its name", kind=kind))
+        return Capability(kind)
+    if len(pattern) > _LONGEST or not form.fullmatch(pattern) or ".." in pattern.split("/"):
+        raise UsageError(N_("the capability {text} is not limited to anything that is valid", text=text[:80]))
+    return Capability(kind, pattern)

@@ -1,0 +1,1 @@
+"""What ruff and bandit find in the code of a neuron."""
