@@ -429,6 +429,41 @@ def test_several_lines_pasted_during_a_turn_are_one_message(spawn: Spawn) -> Non
     leave(child)
 
 
+def asked_after(spawn: Spawn, typed: str) -> pexpect.spawn[str]:
+    """Type something during a turn that asks afterwards; return once the question is there."""
+    child = spawn("serve")
+    at_prompt(child)
+    child.send("late\r")
+    child.expect_exact("<<busy>>")
+    child.send(f"seen{typed}")
+    child.expect_exact("> seen")
+    child.kill(signal.SIGUSR1)
+    child.expect_exact("yes / no")
+    return child
+
+
+@pytest.mark.parametrize("typed", ["\x1b[200~half of a paste", "\x1b[200~half\x1b[20", "\x1b[", "\x1b[200", "\x1bO"])
+def test_a_question_in_the_middle_of_a_paste_or_of_a_key_can_be_answered(spawn: Spawn, typed: str) -> None:
+    """The rest never comes; the first key of the answer counts."""
+    child = asked_after(spawn, typed)
+    child.send("n\r")
+    child.expect_exact("<<reply 1 False cli:me>>")
+
+
+@pytest.mark.parametrize(
+    "pasted", ["\x1b[200~yes\x1b[201~\r", "\x1b[200~yes\ry\r\x1b[201~", "\x1b[200~milk\x1b[201~\x15yes\r\x1b[201~"]
+)
+def test_what_is_pasted_answers_no_question(spawn: Spawn, pasted: str) -> None:
+    """Not even where it holds the mark of its own end; what is typed afterwards does."""
+    child = asked_after(spawn, "")
+    child.send(pasted)
+    child.expect_exact("type yes, no or details")
+    child.expect_exact("yes / no")
+    child.send("n\r")
+    child.expect_exact("<<reply 1 False cli:me>>")
+    assert "True" not in seen(child)
+
+
 def test_a_command_beside_the_turn_does_not_tear_the_answer(spawn: Spawn) -> None:
     """A block of code that grows stays one block."""
     child = spawn("serve")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import select
 import termios
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,15 +18,20 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import DummyHistory, FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import create_input
 from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import create_output
 
-from myclaw_terminal.reader import Interrupted, Typed, Watch, flush_input
+from myclaw_terminal.reader import Interrupted, Typed, Watch
 
 __all__ = ["CommandCompleter", "EditingPrompt", "open_history"]
 
 _REFRESH_S = 1.0
+_QUIET_S = 0.1
+"""Seconds without a key after which what was typed before has come; a paste has no such gap."""
+_MOST_READS = 2_000
 
 
 class EditingPrompt:
@@ -151,20 +158,53 @@ class EditingPrompt:
             self._typed.ended()
 
     async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple) -> str:
-        """Return the answer to `question`; keys pressed before it was shown are dropped."""
-        clear_typeahead(self._input)
-        flush_input(self._stdin)
+        """Return the answer to `question`; keys pressed before it was shown are dropped, and a paste is no answer."""
+        await self._forget_keys()
         session: PromptSession[str] = PromptSession(
             history=DummyHistory(),
             input=self._input,
             output=self._output,
             refresh_interval=_REFRESH_S,
+            key_bindings=_without_pastes(),
         )
         shown = partial(_above, session, counted, question)
         try:
             return await session.prompt_async(shown, handle_sigint=False, set_exception_handler=False)
         except KeyboardInterrupt:
             raise Interrupted(empty=True) from None
+
+    async def _forget_keys(self) -> None:
+        """Drop the keys that have come, and those of a paste that still comes.
+
+        They are read and not flushed, so that the end of a paste is seen; if it does not come, the paste is over too.
+        """
+        clear_typeahead(self._input)
+        for _ in range(_MOST_READS):
+            if not self._has_keys() or self._input.closed:
+                break
+            self._input.read_keys()
+            if not self._has_keys():
+                await asyncio.sleep(_QUIET_S)
+        if isinstance(self._input, Vt100Input):
+            self._input.vt100_parser.reset()
+
+    def _has_keys(self) -> bool:
+        return bool(select.select([self._stdin], [], [], 0)[0])
+
+
+def _without_pastes() -> KeyBindings:
+    """Return bindings by which a paste ends the answer without one, together with the keys that came with it.
+
+    What was pasted was not typed for this question, and may hold the mark of its own end.
+    """
+    bindings = KeyBindings()
+
+    @bindings.add(Keys.BracketedPaste)
+    def _drop(event: KeyPressEvent) -> None:
+        event.key_processor.empty_queue()
+        event.app.exit(result="")
+
+    return bindings
 
 
 def _above(session: PromptSession[str], counted: Callable[[], Sequence[str]], question: str) -> str:
