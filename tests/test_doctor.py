@@ -334,7 +334,7 @@ async def test_without_a_sandbox_plugin_that_is_said(home: Home, clock: FakeCloc
     async with admitted(home, clock) as patient:
         (told,) = sandbox.check(patient)
     assert (told.state, str(told.todo)) == ("warn", "install myclaw-bwrap")
-    assert str(told.what).startswith("no sandbox plugin is on, so no command is run")
+    assert str(told.what).startswith("no sandbox plugin is on, so no command and no neuron is run")
 
 
 async def test_a_file_that_cannot_be_read_is_told_plainly(home: Home, clock: FakeClock) -> None:

@@ -1,13 +1,15 @@
-"""What runs a command that nobody trusts: the contract of the sandbox slot, and what stands in where it is empty."""
+"""What runs what nobody trusts: the contract of the sandbox slot, and what stands in where it is empty."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 from attrs import frozen
 
 from myclaw_core.errors import UnavailableError
+from myclaw_core.sandbox.code import CodeJob, Running, not_available
 from myclaw_core.sandbox.types import SandboxOutcome
 from myclaw_core.types.text import Text
 
@@ -70,7 +72,7 @@ class ShellRun:
 
 
 class Sandbox(Protocol):
-    """Runs commands apart from the system; there is no weaker mode, it runs whole or not at all."""
+    """Runs commands and code apart from the system; there is no weaker mode, it runs whole or not at all."""
 
     def missing(self) -> Text | None:
         """Return one line that names what is missing and what to install, or `None`; it really tries, until it works.
@@ -86,6 +88,20 @@ class Sandbox(Protocol):
 
         Raises:
             UnavailableError: What `missing` says.
+        """
+        ...
+
+    def missing_for_code(self) -> Text | None:
+        """Return the same as `missing` for code, which is held more tightly than commands."""
+        ...
+
+    def start(self, job: CodeJob) -> AbstractAsyncContextManager[Running]:
+        """Return a context in which code runs; enter it in the thread of the event loop.
+
+        Nothing of the run is alive once the context is left, also where the task is cancelled.
+
+        Raises:
+            UnavailableError: On entering, what `missing_for_code` says.
         """
         ...
 
@@ -107,3 +123,15 @@ class NoSandbox:
             UnavailableError: Always.
         """
         raise UnavailableError(self.reason)
+
+    def missing_for_code(self) -> Text | None:
+        """Return the reason and what is off."""
+        return not_available(self.reason)
+
+    def start(self, job: CodeJob) -> AbstractAsyncContextManager[Running]:
+        """Refuse.
+
+        Raises:
+            UnavailableError: Always.
+        """
+        raise UnavailableError(not_available(self.reason))

@@ -36,7 +36,8 @@ class SandboxReport:
         cpu_s: CPU seconds used.
         peak_memory_bytes: Peak resident memory, read inside.
         stdout: What it printed, cut.
-        stderr: The same for errors.
+        stderr: The same for errors; the sandbox's own words where the outcome is `unavailable`.
+        exit_code: That of the program; `None` where it did not end by itself.
     """
 
     outcome: SandboxOutcome
@@ -46,4 +47,5 @@ class SandboxReport:
     peak_memory_bytes: int = 0
     stdout: str = ""
     stderr: str = ""
+    exit_code: int | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)

@@ -1,4 +1,4 @@
-"""Can commands be run apart from the system? The sandbox is really tried."""
+"""Can commands and neurons be run apart from the system? The sandbox is really tried with both."""
 
 from __future__ import annotations
 
@@ -18,12 +18,18 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         return
     chosen = patient.config.slots.sandbox
     try:
-        missing = patient.dispatcher.sandbox(chosen).missing()
+        sandbox = patient.dispatcher.sandbox(chosen)
     except UnavailableError as error:
-        what = N_("no sandbox plugin is on, so no command is run: {problem}", problem=error.text)
+        what = N_("no sandbox plugin is on, so no command and no neuron is run: {problem}", problem=error.text)
         yield warn("sandbox", what, N_("install myclaw-bwrap"))
         return
+    missing = sandbox.missing()
     if missing:
         yield warn("sandbox", missing, N_("no command is run until then; every other tool works"))
     else:
         yield ok("sandbox", N_("{plugin} ran a trial command", plugin=chosen))
+    missing = sandbox.missing_for_code()
+    if missing:
+        yield warn("sandbox", missing, N_("no neuron is tested or run until then; every tool works"))
+    else:
+        yield ok("sandbox", N_("{plugin} held a trial neuron", plugin=chosen))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from myclaw_bwrap.seccomp import shell_filter
+from myclaw_bwrap.seccomp import code_filter, shell_filter
 from myclaw_bwrap.syscalls import MACHINES
 
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
@@ -100,9 +100,71 @@ def test_set_id_bits_are_refused_in_the_older_calls(mode: int) -> None:
     assert verdict("x86_64", "open", (0, 0o101, mode)) == wanted
 
 
+FOR_THE_SHELL = frozenset(
+    {
+        "shmctl",
+        "shmget",
+        "memfd_secret",
+        "msgctl",
+        "msgrcv",
+        "msgget",
+        "shmdt",
+        "shmat",
+        "fork",
+        "semop",
+        "semget",
+        "mq_open",
+        "semctl",
+        "msgsnd",
+        "vfork",
+        "memfd_create",
+        "semtimedop",
+    }
+)
+
+
+def code_verdict(machine: str, name: str | int, *arguments: int) -> int | str:
+    """Return what the filter for code answers."""
+    known = MACHINES[machine]
+    number = known.numbers[name] if isinstance(name, str) else name
+    return answer(code_filter(known), known.audit_arch, number, arguments)
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_other_call_it_knows_is_refused(machine: str) -> None:
     looked_at = {"socket", "clone", "ioctl", "chmod", "fchmod", "fchmodat", "fchmodat2", "creat", "mknod", "mknodat"}
     looked_at |= {"open", "openat"}
     for name in set(MACHINES[machine].numbers) - looked_at:
-        assert verdict(machine, name) == (errno.ENOSYS if name in {"clone3", "openat2"} else errno.EPERM), name
+        refused = errno.ENOSYS if name in {"clone3", "openat2"} else errno.EPERM
+        assert verdict(machine, name) == ("allow" if name in FOR_THE_SHELL else refused), name
+        assert code_verdict(machine, name) == refused, name
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(family=st.integers(0, 2**32 - 1), high=st.integers(0, 2**32 - 1))
+def test_code_has_no_sockets_at_all(machine: str, family: int, high: int) -> None:
+    assert code_verdict(machine, "socket", family | high << 32, 1, 0) == errno.EAFNOSUPPORT
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(flags=U64)
+def test_code_can_make_threads_and_no_processes(machine: str, flags: int) -> None:
+    is_thread = flags & 0x10000 and not flags & 0x7E020000
+
+    assert code_verdict(machine, "clone", flags) == ("allow" if is_thread else errno.EPERM)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_code_of_another_processor_is_killed_and_the_x32_range_is_empty(machine: str) -> None:
+    program = code_filter(MACHINES[machine])
+
+    assert len(program) // 8 < 4096
+    assert answer(program, 0x40000003, 11, ()) == "kill"
+    assert code_verdict("x86_64", 0x40000000 + 59) == errno.ENOSYS
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(high=st.integers(0, 2**32 - 1))
+def test_code_cannot_type_into_a_terminal_either(machine: str, high: int) -> None:
+    for command, found in ((0x5412, errno.EPERM), (0x541C, errno.EPERM), (0x5413, "allow")):
+        assert code_verdict(machine, "ioctl", 0, command | high << 32) == found

@@ -14,7 +14,7 @@ from myclaw_bwrap.seccomp import shell_filter
 from myclaw_bwrap.syscalls import MACHINES
 from myclaw_core.sandbox.sandbox import ShellJob
 
-__all__ = ["GO", "Launch", "launch_of"]
+__all__ = ["GO", "Launch", "launch_of", "memory_file"]
 
 GO = b"go"
 """What starts a command that waits: a byte for bubblewrap, and one for the shell in it."""
@@ -59,15 +59,15 @@ def launch_of(job: ShellJob, program: str, *, waits: bool) -> Iterator[Launch]:
         go, go_end = _gate(ours, theirs) if waits else (None, None)
         user = f"user:x:{system.uid}:{system.gid}:user:{scratch_of(job)}/home:/bin/bash\n"
         descriptors = Descriptors(
-            seccomp=_memory(theirs, shell_filter(MACHINES[platform.machine()], network=job.mode == "net")),
+            seccomp=memory_file(theirs, shell_filter(MACHINES[platform.machine()], network=job.mode == "net")),
             status=status_end,
-            passwd=_memory(theirs, user.encode()),
-            group=_memory(theirs, f"user:x:{system.gid}:\n".encode()),
-            names=_memory(theirs, _LOOK_UP),
+            passwd=memory_file(theirs, user.encode()),
+            group=memory_file(theirs, f"user:x:{system.gid}:\n".encode()),
+            names=memory_file(theirs, _LOOK_UP),
             go=go_end,
         )
         options = "\0".join([*shell_arguments(job, system, descriptors), ""])
-        listed = _memory(theirs, os.fsencode(options))
+        listed = memory_file(theirs, os.fsencode(options))
         gate = () if go_end is None else (os.dup(go_end),)
         for number in gate:
             theirs.callback(os.close, number)
@@ -99,10 +99,12 @@ def _numbers(descriptors: Descriptors) -> tuple[int, ...]:
     return tuple(number for number in astuple(descriptors) if number is not None)
 
 
-def _memory(stack: ExitStack, content: bytes) -> int:
+def memory_file(stack: ExitStack, content: bytes) -> int:
     """Return a descriptor from which `content` can be read; the file lies in memory and has no name."""
     descriptor = os.memfd_create("myclaw", os.MFD_CLOEXEC)
     stack.callback(os.close, descriptor)
-    os.write(descriptor, content)
+    left = memoryview(content)
+    while left:
+        left = left[os.write(descriptor, left) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor

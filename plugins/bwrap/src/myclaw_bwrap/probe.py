@@ -1,4 +1,4 @@
-"""Whether bubblewrap can hold a command here: by running one that looks around, not by finding the file."""
+"""Whether bubblewrap can hold commands and code here: by running some that look around, not by finding the file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import stat
 import subprocess
 from pathlib import Path
 
-from myclaw_bwrap.descriptors import launch_of
+from myclaw_bwrap.code_launch import CodeLaunch, code_launch
+from myclaw_bwrap.descriptors import Launch, launch_of
+from myclaw_bwrap.interpreter import Interpreter
 from myclaw_bwrap.syscalls import MACHINES
 from myclaw_core.messages import N_
+from myclaw_core.sandbox.code import CodeJob, CodeLimits, not_available
 from myclaw_core.sandbox.sandbox import ShellJob
 from myclaw_core.types.text import Text
 
-__all__ = ["BWRAP", "problem_of"]
+__all__ = ["BWRAP", "code_problem_of", "problem_of"]
 
 BWRAP = "/usr/bin/bwrap"
 
@@ -30,14 +33,48 @@ for place in / /proc/sys/vm /usr /dev; do
 done
 (echo held) || exit 14
 """
+# The same, and: nothing of the host to see, no process, no socket, no memory beyond the limit.
+_CODE_LOOKS_AROUND = rb"""
+import os, resource, socket
+
+def refused(act, *arguments):
+    try:
+        act(*arguments)
+    except OSError:
+        return True
+    return False
+
+status = dict(line.split(":\t", 1) for line in open("/proc/self/status").read().splitlines() if ":\t" in line)
+networks = open("/proc/net/dev").read().splitlines()[2:]
+checks = {
+    21: status["NoNewPrivs"] == "1" and status["Seccomp"] == "2" and int(status["CapEff"], 16) == 0,
+    22: len(networks) == 1 and "lo:" in networks[0],
+    23: all(refused(open, place + "/probe", "w") for place in ("/", "/n", "/dev", "/usr", "/proc/sys/vm")),
+    24: refused(os.fork),
+    25: all(refused(socket.socket, family) for family in (socket.AF_INET, socket.AF_UNIX, socket.AF_VSOCK)),
+    26: not any(os.path.exists(place) for place in ("/etc", "/sys", "/bin", "/var", "/run", "/usr/bin/env")),
+    27: set(os.environ) <= {"PATH", "LANG", "LD_LIBRARY_PATH", "PWD", "LC_CTYPE"},
+    28: max(resource.getrlimit(resource.RLIMIT_AS)) == 256 << 20,
+}
+failed = [number for number, holds in checks.items() if not holds]
+if failed:
+    os._exit(failed[0])
+print("held")
+"""
 
 
 def problem_of(program: str) -> Text | None:
     """Return one line on why no command can run here and what to do about it, or `None`."""
-    why = _unfit(program) or _failure(program)
+    why = _unfit(program) or _without_bash() or _shell_failure(program)
     if why is None:
         return None
     return N_("the sandbox is not available: {why}; until then no command is run, everything else works", why=why)
+
+
+def code_problem_of(program: str, interpreter: Interpreter) -> Text | None:
+    """Return one line on why no code can run here, what that means and what to do about it, or `None`."""
+    why = _unfit(program) or _code_failure(program, interpreter)
+    return None if why is None else not_available(why)
 
 
 def _unfit(program: str) -> Text | None:
@@ -61,27 +98,46 @@ def _unfit(program: str) -> Text | None:
             "your system's package of that name)",
             program=program,
         )
-    if not Path("/bin/bash").exists():
-        return N_("there is no /bin/bash; install bash")
+    if status.st_mode & stat.S_ISUID and os.geteuid() != 0:
+        return N_(
+            "{program} acts as root for everybody (setuid), which is not safe; take that from it with "
+            "'sudo chmod u-s {program}' and let it use user namespaces",
+            program=program,
+        )
     return None
 
 
-def _failure(program: str) -> Text | None:
+def _without_bash() -> Text | None:
+    return None if Path("/bin/bash").exists() else N_("there is no /bin/bash; install bash")
+
+
+def _shell_failure(program: str) -> Text | None:
     job = ShellJob(command=_LOOK_AROUND, mode="read", roots=(), cwd="/", timeout_s=_TIMEOUT_S, output_limit_bytes=4096)
+    with launch_of(job, program, waits=False) as launch:
+        return _failure(program, launch, subprocess.DEVNULL)
+
+
+def _code_failure(program: str, interpreter: Interpreter) -> Text | None:
+    job = CodeJob(files={"probe.py": _CODE_LOOKS_AROUND}, main="probe.py", limits=CodeLimits(cpu_s=_TIMEOUT_S))
+    with code_launch(job, program, interpreter) as launch:
+        return _failure(program, launch, launch.stdin.fileno())
+
+
+def _failure(program: str, launch: Launch | CodeLaunch, stdin: int) -> Text | None:
+    """Return why what is launched does not end with the word that all of it held."""
     try:
-        with launch_of(job, program, waits=False) as launch:
-            run = subprocess.run(  # noqa: S603 - our own arguments
-                launch.command,
-                env={},
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                pass_fds=launch.inherited,
-                timeout=_TIMEOUT_S,
-                check=False,
-            )
-            launch.theirs.close()
-            ran = '"exit-code"' in _rest_of(launch.status)
+        run = subprocess.run(  # noqa: S603 - our own arguments
+            launch.command,
+            env={},
+            cwd="/",
+            stdin=stdin,
+            capture_output=True,
+            pass_fds=launch.inherited,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+        launch.theirs.close()
+        ran = '"exit-code"' in _rest_of(launch.status)
     except (OSError, subprocess.TimeoutExpired) as error:
         return N_("{program} could not be tried: {problem}", program=program, problem=str(error))
     if ran and run.returncode == 0 and run.stdout == b"held\n":

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from myclaw_bwrap.probe import BWRAP, problem_of
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from myclaw_bwrap.interpreter import Interpreter
+from myclaw_bwrap.probe import BWRAP, code_problem_of, problem_of
 from myclaw_core.clock import Clock
 from myclaw_core.errors import UnavailableError
+from myclaw_core.sandbox.code import CodeJob, Running
 from myclaw_core.sandbox.sandbox import ShellJob, ShellRun
 from myclaw_core.types.text import Text
 
@@ -12,17 +18,20 @@ __all__ = ["Bubblewrap"]
 
 
 class Bubblewrap:
-    """Runs commands by bubblewrap.
+    """Runs commands and code by bubblewrap.
 
     Args:
         clock: Time.
         program: Where bubblewrap lies; never looked for on the PATH, where anybody can put another one.
+        interpreter: What runs code; the one that runs this by default.
     """
 
-    def __init__(self, clock: Clock, program: str = BWRAP) -> None:
+    def __init__(self, clock: Clock, program: str = BWRAP, interpreter: Interpreter | None = None) -> None:
         self._clock = clock
         self._program = program
+        self._interpreter = interpreter or Interpreter.here()
         self._works = False
+        self._holds_code = False
 
     def missing(self) -> Text | None:
         """Return one line that says why nothing can run here and what to do, or `None`; it tries until it works."""
@@ -44,3 +53,30 @@ class Bubblewrap:
         from myclaw_bwrap.run import Run
 
         return await Run(job, self._clock, self._program).result()
+
+    def missing_for_code(self) -> Text | None:
+        """Return the same as `missing` for code; it tries until it works."""
+        if self._holds_code:
+            return None
+        problem = code_problem_of(self._program, self._interpreter)
+        self._holds_code = problem is None
+        return problem
+
+    @asynccontextmanager
+    async def start(self, job: CodeJob) -> AsyncIterator[Running]:
+        """Run code while the context lasts; nothing of it is alive afterwards.
+
+        Raises:
+            UnavailableError: What `missing_for_code` says.
+        """
+        problem = None if self._holds_code else await asyncio.to_thread(self.missing_for_code)
+        if problem is not None:
+            raise UnavailableError(problem)
+        from myclaw_bwrap.code_run import CodeRun
+
+        run = CodeRun(job, self._clock, self._program, self._interpreter)
+        try:
+            await run.begin()
+            yield run
+        finally:
+            await run.close()

@@ -1,8 +1,9 @@
-"""The filter of system calls for the shell, as classic BPF made here without a library.
+"""The filters of system calls for the shell and for code, as classic BPF made here without a library.
 
-Processes and files are allowed; what reaches the host around the namespaces is not: sockets of every family but the
-internet's (and that only with the network), VM sockets, key rings, io_uring, tracing, the mount family, new namespaces,
-typing into a terminal, and permission bits that would let a file act as its owner.
+Files are allowed; what reaches the host around the namespaces is not: sockets of every family but the internet's (and
+that only for the shell with the network), VM sockets, key rings, io_uring, tracing, the mount family, new namespaces,
+typing into a terminal, and permission bits that would let a file act as its owner. Code can besides make no process,
+only threads, and no memory that its limit does not count, so that the limits of one process are those of the whole run.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from myclaw_bwrap.syscalls import Machine
 
-__all__ = ["shell_filter"]
+__all__ = ["code_filter", "shell_filter"]
 
 _REFUSED = """
 acct add_key adjtimex bpf chroot clock_adjtime clock_settime delete_module fanotify_init finit_module fsconfig
@@ -23,6 +24,10 @@ name_to_handle_at nfsservctl open_by_handle_at open_tree open_tree_attr perf_eve
 process_vm_readv process_vm_writev ptrace quotactl quotactl_fd reboot request_key setdomainname sethostname setns
 settimeofday statmount swapoff swapon syslog umount2 unshare uselib userfaultfd
 """
+_REFUSED_TO_CODE = """
+fork memfd_create memfd_secret mq_open msgctl msgget msgrcv msgsnd semctl semget semop semtimedop shmat shmctl shmdt
+shmget vfork
+"""
 # Arguments that lie in memory cannot be looked at; callers fall back to the older call.
 _UNKNOWN = ("clone3", "openat2")
 _MODE_ARGUMENT = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
@@ -30,6 +35,7 @@ _FLAGS_ARGUMENT = {"open": 1, "openat": 2}
 
 _INTERNET = (2, 10)  # AF_INET, AF_INET6
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, -CGROUP, -UTS, -IPC, -USER, -PID, -NET
+_THREAD = 0x00010000  # CLONE_THREAD
 _TERMINAL_COMMANDS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 _SET_ID_BITS = 0o6000
 _CREATES = 0o20000100  # O_CREAT, __O_TMPFILE
@@ -40,15 +46,37 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NUMBER_AT, _ARCH_AT, _ARGUMENTS_AT = 0, 4, 16
 
 _Instruction = tuple[int, int, int, int]
+_Rule = tuple[str, Sequence[_Instruction]]
 
 
 def shell_filter(machine: Machine, *, network: bool) -> bytes:
-    """Return the filter as the kernel takes it (`struct sock_filter`).
+    """Return the filter for the shell as the kernel takes it (`struct sock_filter`).
 
     Args:
         machine: The processor it runs on.
         network: Whether internet sockets can be made.
     """
+    clone = [_argument(0), *_when(_JUMP_IF_ANY, _NEW_NAMESPACES, _fail(errno.EPERM)), *_give(_ALLOW)]
+    return _assembled(machine, [*_rules(_INTERNET if network else ()), ("clone", clone)])
+
+
+def code_filter(machine: Machine) -> bytes:
+    """Return the filter for code as the kernel takes it (`struct sock_filter`).
+
+    Args:
+        machine: The processor it runs on.
+    """
+    clone = [
+        _argument(0),
+        *_when(_JUMP_IF_ANY, _NEW_NAMESPACES, _fail(errno.EPERM)),
+        *_when(_JUMP_IF_ANY, _THREAD, _give(_ALLOW)),
+        *_fail(errno.EPERM),
+    ]
+    refused = [(name, _fail(errno.EPERM)) for name in _REFUSED_TO_CODE.split()]
+    return _assembled(machine, [*_rules(()), ("clone", clone), *refused])
+
+
+def _assembled(machine: Machine, rules: Iterable[_Rule]) -> bytes:
     program: list[_Instruction] = [
         (_LOAD, 0, 0, _ARCH_AT),
         *_unless(_JUMP_EQUAL, machine.audit_arch, _give(_KILL)),
@@ -56,16 +84,19 @@ def shell_filter(machine: Machine, *, network: bool) -> bytes:
     ]
     if "open" in machine.numbers:  # the x32 range, another way in to every call
         program += _when(_JUMP_AT_LEAST, _X32, _fail(errno.ENOSYS))
-    for name, body in _rules(network=network):
+    for name, body in rules:
         if name in machine.numbers:
             program += _when(_JUMP_EQUAL, machine.numbers[name], body)
     program += _give(_ALLOW)
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 
-def _rules(*, network: bool) -> Iterable[tuple[str, Sequence[_Instruction]]]:
-    """Yield what happens to each call that is not simply allowed; every body ends in a verdict."""
-    families = _INTERNET if network else ()
+def _rules(families: Sequence[int]) -> Iterable[_Rule]:
+    """Yield what happens to each call that is not simply allowed; every body ends in a verdict.
+
+    Args:
+        families: Sockets that can be made.
+    """
     yield (
         "socket",
         [
@@ -74,7 +105,6 @@ def _rules(*, network: bool) -> Iterable[tuple[str, Sequence[_Instruction]]]:
             *_fail(errno.EAFNOSUPPORT),
         ],
     )
-    yield "clone", [_argument(0), *_when(_JUMP_IF_ANY, _NEW_NAMESPACES, _fail(errno.EPERM)), *_give(_ALLOW)]
     yield (
         "ioctl",
         [
