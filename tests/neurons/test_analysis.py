@@ -30,6 +30,9 @@ BOMBS = {
     "null bytes": RUN + b"\x00",
     "an open bracket": RUN + b"(",
     "an open string": RUN + b"'''",
+    "names of names of names": b"async def run(ctx, args):\n"
+    + b"".join(b"    x%d = x%d\n" % (n % 9, n % 9 + 1) for n in range(900))
+    + b"    return ctx.open(x0)\n",
     "not Python": b"this is no Python",
 }
 ODD = {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 __all__ = ["Code", "Function", "Scope", "bindings", "read_code"]
 
@@ -28,6 +29,8 @@ class Code:
         objects: What each name was imported as: `from re import compile as c` gives `{"c": "re.compile"}`.
         bound: How often each name is bound otherwise, anywhere in the file.
         functions: The functions whose name is bound once.
+        mentions: The nodes in which each name stands or is bound.
+        found: What was found out already, so that no file can make it be done again and again.
     """
 
     tree: ast.Module
@@ -39,6 +42,8 @@ class Code:
     objects: Mapping[str, str]
     bound: Mapping[str, int]
     functions: Mapping[str, Function]
+    mentions: Mapping[str, tuple[ast.AST, ...]]
+    found: dict[Any, Any] = field(factory=dict)
 
     def scope(self, node: ast.AST) -> Scope:
         """Return the scope in which a node is evaluated: defaults and decorators belong outside their function."""
@@ -57,10 +62,16 @@ class Code:
         if isinstance(scope, ast.ClassDef):
             return False  # looks into the built-ins, whatever functions lie around it
         while not isinstance(scope, ast.Module):
-            if not isinstance(scope, ast.ClassDef) and name in _local_names(scope):
+            if not isinstance(scope, ast.ClassDef) and name in self._locals_of(scope):
                 return True
             scope = self.scope(scope)
         return False
+
+    def _locals_of(self, scope: Function | ast.Lambda) -> set[str]:
+        if scope not in self.found:
+            self.found[scope] = _local_names(scope)
+        names: set[str] = self.found[scope]
+        return names
 
     def qualified(self, node: ast.AST) -> str:
         """Return the dotted name of what was imported or is built in; empty for anything else."""
@@ -91,6 +102,10 @@ def read_code(tree: ast.Module) -> Code:
         elif isinstance(node, ast.ImportFrom):
             objects |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     bound = Counter(name for node in nodes for name in bindings(node))
+    mentions = defaultdict(list)
+    for node in nodes:
+        for name in _mentioned(node):
+            mentions[name].append(node)
     functions = {
         node.name: node
         for node in nodes
@@ -106,6 +121,7 @@ def read_code(tree: ast.Module) -> Code:
         objects=objects,
         bound=bound,
         functions=functions,
+        mentions={name: tuple(found) for name, found in mentions.items()},
     )
 
 
@@ -122,6 +138,23 @@ def bindings(node: ast.AST) -> Iterator[str]:
             yield name
 
 
+def _mentioned(node: ast.AST) -> set[str]:
+    """Return the names that a node uses, or that it gives a value to."""
+    match node:
+        case ast.Name(id=name) | ast.arg(arg=name):
+            return {name}
+        case ast.Assign(targets=targets):
+            return {target.id for target in targets if isinstance(target, ast.Name)}
+        case (
+            ast.AnnAssign(target=ast.Name(id=name))
+            | ast.NamedExpr(target=ast.Name(id=name))
+            | ast.For(target=ast.Name(id=name))
+            | ast.comprehension(target=ast.Name(id=name))
+        ):
+            return {name}
+    return set()
+
+
 def _is_shared(node: ast.AST) -> bool:
     """Return whether the parser uses one object for many places."""
     return isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop)
@@ -129,7 +162,9 @@ def _is_shared(node: ast.AST) -> bool:
 
 def _local_names(scope: Function | ast.Lambda) -> set[str]:
     """Return what is bound in a function itself, which makes each of these names local in all of it."""
-    names = {arg.arg for arg in ast.walk(scope.args) if isinstance(arg, ast.arg)}
+    given = scope.args  # not what lies in its defaults: a lambda there has names of its own
+    names = {arg.arg for arg in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+    names |= {arg.arg for arg in (given.vararg, given.kwarg) if arg}
     stack: list[ast.AST] = [] if isinstance(scope, ast.Lambda) else list(scope.body)
     outer = set[str]()
     while stack:

@@ -15,6 +15,8 @@ from myclaw_core.neurons.analysis.syntax import BUILT_IN, line_of
 
 __all__ = ["check_references"]
 
+_SAME = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+"""Comparisons that hand what is compared to no method of the neuron."""
 _PRINT_KEYWORDS = frozenset({"sep", "end", "flush"})
 
 
@@ -58,7 +60,8 @@ def _is_plain_call(code: Code, name: str, call: ast.Call) -> bool:
 
 
 def _is_compared(code: Code, node: ast.AST) -> bool:
-    return isinstance(code.parents.get(node), ast.Compare)
+    above = code.parents.get(node)
+    return isinstance(above, ast.Compare) and all(isinstance(each, _SAME) for each in above.ops)
 
 
 def _check_attribute(code: Code, node: ast.Attribute, own: frozenset[str], line: int, finder: Finder) -> None:

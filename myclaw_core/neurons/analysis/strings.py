@@ -78,9 +78,17 @@ def _choices(node: ast.expr) -> Sequence[ast.expr]:
 
 def _named(code: Code, name: str, depth: int) -> tuple[KnownText, ...]:
     """Return what a name can be, wherever in the file it is bound; what is not understood can be anything."""
+    if ("text", name) not in code.found:
+        code.found["text", name] = _UNKNOWN  # for a name that leads back to itself
+        code.found["text", name] = _looked_up(code, name, depth)
+    texts: tuple[KnownText, ...] = code.found["text", name]
+    return texts
+
+
+def _looked_up(code: Code, name: str, depth: int) -> tuple[KnownText, ...]:
     found: list[KnownText] = []
     understood = 0
-    for node in code.nodes:
+    for node in code.mentions.get(name, ()):
         count, values = _bound_to(code, node, name)
         understood += count
         for value in values:
@@ -123,7 +131,7 @@ def _arguments(code: Code, arg: ast.arg) -> Sequence[ast.expr] | None:
     plain = [*arguments.posonlyargs, *arguments.args]
     place = plain.index(arg) if arg in plain else None
     given = _defaults(arguments, plain, arg)
-    uses = [node for node in code.nodes if isinstance(node, ast.Name) and node.id == function.name]
+    uses = [node for node in code.mentions.get(function.name, ()) if isinstance(node, ast.Name)]
     for use in uses:
         call = code.parents.get(use)
         if not isinstance(call, ast.Call) or call.func is not use:

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterator
 
 from myclaw_core.messages import N_
-from myclaw_core.neurons.analysis.allowed import METHODS, NODES
+from myclaw_core.neurons.analysis.allowed import BUILTINS, METHODS, NODES
 from myclaw_core.neurons.analysis.code import Code, bindings
 from myclaw_core.neurons.analysis.found import Finder
 from myclaw_core.neurons.analysis.modules import MODULES
@@ -133,6 +133,6 @@ def _check_doubles(code: Code, finder: Finder) -> None:
             what = start + alias.name
             if name in seen and seen[name] != what and not (name in code.packages and name not in code.modules):
                 finder.add(node.lineno, "rebinding", N_("{name} has a meaning already; choose another name", name=name))
-            if name == "ctx" or (name in BUILT_IN and not start) or (name in BUILT_IN and alias.asname):
+            if name == "ctx" or (name in BUILT_IN and (not start or alias.asname or name not in BUILTINS)):
                 finder.add(node.lineno, "rebinding", N_("{name} has a meaning already; choose another name", name=name))
             seen[name] = what
