@@ -34,18 +34,7 @@ def core_jobs(agent: Agent, board: Board, zone: Callable[[], tzinfo] = local_zon
     async def night() -> Text | None:
         await _checkpoint(agent)
         await agent.follower.catch_up()
-        report = await run_nightly(
-            NightlyWork(
-                log=agent.log,
-                book=agent.book,
-                backend=agent.book.backend,
-                dispatcher=agent.dispatcher,
-                clock=agent.clock,
-                thresholds=thresholds_of(agent.home, agent.dispatcher),
-                undo=UndoSweeper.of(agent.log, agent.home, agent.clock, agent.services.config),
-                zone=zone(),
-            )
-        )
+        report = await run_nightly(_work(agent, zone()))
         problem = joined(report.problems) if report.problems else None
         board.night(report.night.isoformat(), problem)
         if problem is not None:
@@ -61,6 +50,19 @@ def core_jobs(agent: Agent, board: Board, zone: Callable[[], tzinfo] = local_zon
             retry_s=_RETRY_S,
             repeatable=True,
         ),
+    )
+
+
+def _work(agent: Agent, zone: tzinfo) -> NightlyWork:
+    return NightlyWork(
+        log=agent.log,
+        book=agent.book,
+        backend=agent.book.backend,
+        dispatcher=agent.dispatcher,
+        clock=agent.clock,
+        thresholds=thresholds_of(agent.home, agent.dispatcher),
+        undo=UndoSweeper.of(agent.log, agent.home, agent.clock, agent.services.config),
+        zone=zone,
     )
 
 
