@@ -30,6 +30,7 @@ _TYPE_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9_.\[\], |]{0,200}")
 def check_loading(code: Code, finder: Finder) -> None:
     """Refuse what would run before `run` is called."""
     _check_body(code, code.tree.body, finder, in_class=False)
+    own = {node.name for node in code.nodes if isinstance(node, ast.ClassDef)}
     for node in code.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             _check_decorators(code, node, finder)
@@ -41,7 +42,7 @@ def check_loading(code: Code, finder: Finder) -> None:
                 _check_value(code, default, finder)
         elif isinstance(node, ast.ClassDef):
             _check_decorators(code, node, finder)
-            _check_bases(code, node, finder)
+            _check_bases(code, node, own, finder)
             _check_body(code, node.body, finder, in_class=True)
         for annotation in _annotations(node):
             _check_annotation(code, annotation, finder)
@@ -98,8 +99,7 @@ def _check_decorators(code: Code, node: ast.FunctionDef | ast.AsyncFunctionDef |
                 _check_value(code, argument, finder)
 
 
-def _check_bases(code: Code, node: ast.ClassDef, finder: Finder) -> None:
-    own = {each.name for each in code.nodes if isinstance(each, ast.ClassDef)}
+def _check_bases(code: Code, node: ast.ClassDef, own: set[str], finder: Finder) -> None:
     for base in node.bases:
         named = base.value if isinstance(base, ast.Subscript) else base
         is_own = isinstance(named, ast.Name) and named.id in own and code.bound[named.id] == 1
