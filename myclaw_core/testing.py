@@ -137,8 +137,10 @@ class RecordingChannel:
         from myclaw_core.approval.tutor import names_of
         from myclaw_core.approval.types import Reply
 
-        self._clock.advance(seconds=5)
-        for card in cards:
+        seen = 0
+        for number, card in enumerate(cards):
+            if number == seen:
+                seen = self._see(cards, seen)
             self.cards.append(card)
             answer = self._answer(card) if cards.is_open(card) else None
             if isinstance(answer, bool):
@@ -147,6 +149,13 @@ class RecordingChannel:
             refusal = None if answer is None else await submit(answer)
             if refusal is not None:
                 self.refusals.append(refusal)
+
+    def _see(self, cards: Cards, seen: int) -> int:
+        """Let the person read the cards that are new; return how many there are."""
+        for card in cards[seen:]:
+            cards.shown(card)
+        self._clock.advance(seconds=5)
+        return len(cards)
 
     def end_turn(self, trace: ExecutionTrace) -> None:
         """Keep a closed trace."""

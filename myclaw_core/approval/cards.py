@@ -11,7 +11,10 @@ from attrs import define
 from myclaw_core.approval.types import Approval, ApprovalCard, ApprovalRequest
 from myclaw_core.clock import Clock
 
-__all__ = ["Asked", "Cards"]
+__all__ = ["JOIN_S", "Asked", "Cards"]
+
+JOIN_S = 10.0
+"""Seconds after a message was begun during which later questions join it, in a channel that shows messages."""
 
 
 @define(kw_only=True, eq=False)
@@ -20,14 +23,14 @@ class Asked:
 
     Attributes:
         cwd: Absolute folder against which its call reads relative paths.
-        shown_s: Monotonic seconds at which it was shown last.
+        shown_s: Monotonic seconds at which it was shown last; `None` until the channel has said that it was.
         approval: How it ended; `None` while it is open or was withdrawn.
         withdrawn: Whether nobody waits for its answer any more.
     """
 
     card: ApprovalCard
     cwd: str
-    shown_s: float
+    shown_s: float | None = None
     approval: Approval | None = None
     withdrawn: bool = False
 
@@ -53,7 +56,6 @@ class Cards(Sequence[ApprovalCard]):
         self._clock = clock
         self._asked: list[Asked] = []
         self._change = asyncio.Event()
-        self.began_s = clock.monotonic()
 
     @overload
     def __getitem__(self, index: int) -> ApprovalCard: ...
@@ -75,8 +77,15 @@ class Cards(Sequence[ApprovalCard]):
         """Return whether a card may still be answered; another answer may have covered it."""
         return any(asked.is_open for asked in self._asked if asked.card is card)
 
+    def approval(self, card: ApprovalCard) -> Approval | None:
+        """Return how a card ended; `None` while it is open, and where nobody answered it."""
+        return next((asked.approval for asked in self._asked if asked.card is card), None)
+
     def shown(self, card: ApprovalCard) -> None:
-        """Begin the reading pause of a card anew, for a channel that shows cards one after another."""
+        """Take it that the person sees a card now: its reading pause begins, or begins anew.
+
+        The channel says so of each card, and of none before: no answer counts for what was not shown.
+        """
         for asked in self._asked:
             if asked.card is card:
                 asked.shown_s = self._clock.monotonic()

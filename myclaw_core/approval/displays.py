@@ -1,4 +1,4 @@
-"""What each sender sees on each channel: questions that come close together are shown as one display."""
+"""What each sender sees on each channel: questions that come while others are open join their display."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from myclaw_core.runtime.channel import Channel, Submit
 from myclaw_core.runtime.finishing import ended_soon
 from myclaw_core.runtime.received import guarded, received_error
 
-__all__ = ["JOIN_S", "Displays"]
-
-JOIN_S = 10.0
-"""Seconds after the first display during which later questions join what is shown."""
+__all__ = ["Displays"]
 
 
 @frozen
@@ -43,19 +40,17 @@ class Displays:
         self._displays: dict[tuple[int, str], _Display] = {}
 
     async def show(self, asked: Sequence[Asked], sender: str, channel: Channel) -> None:
-        """Show requests together with what the sender sees already, or afterwards; return once all are closed.
+        """Show requests together with what the sender sees already; return once all are closed.
 
         Raises:
             MyclawError: The channel failed while one of them was open.
         """
         key = (id(channel), sender)
-        while (display := self._displays.get(key)) is not None and not self._takes_more(display):
+        while (display := self._displays.get(key)) is not None and not _takes_more(display):
             await asyncio.wait({display.task})
             self._forget(key, display)
         if display is None:
             display = self._displays[key] = self._begin(key, channel)
-        for each in asked:
-            each.shown_s = self._clock.monotonic()
         display.cards.add(asked)
         try:
             await _closed(display, asked)
@@ -88,10 +83,10 @@ class Displays:
         if self._displays.get(key) is display:
             del self._displays[key]
 
-    def _takes_more(self, display: _Display) -> bool:
-        """Return whether questions may join: a display without an open one is about to end, whatever joins it."""
-        is_open = display.cards.has_open and not display.task.done()
-        return is_open and self._clock.monotonic() - display.cards.began_s <= JOIN_S
+
+def _takes_more(display: _Display) -> bool:
+    """Return whether questions may join: a display without an open one is about to end, whatever joins it."""
+    return display.cards.has_open and not display.task.done()
 
 
 async def _shown(channel: Channel, cards: Cards, submit: Submit) -> None:

@@ -261,7 +261,7 @@ class Gateway:
                 request = self._request(question, turn, tutor=tutor)
                 await records.put_pending(tx, request, question.step_index)
                 card = ApprovalCard(request=request, diff=question.diff, record=question.record)
-                asked.append(Asked(card=card, cwd=turn.cwd, shown_s=self._clock.monotonic()))
+                asked.append(Asked(card=card, cwd=turn.cwd))
         return asked
 
     def _request(self, question: Question, turn: Turn, *, tutor: bool) -> ApprovalRequest:

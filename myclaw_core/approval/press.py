@@ -45,6 +45,8 @@ class Press:
         if self._is_over(request):
             return N_("this question has expired; ask again")
         left_s = self._pause_left_s(asked)
+        if left_s is None:
+            return N_("read first: this question was not shown yet")
         if left_s > 0 and (reply.granted or reply.reach == "never"):
             return N_("read first: a yes counts in {left} s", left=f"{left_s:.1f}")
         return _unfitting(request, reply)
@@ -90,16 +92,19 @@ class Press:
 
     def _covered(self, asked: Asked, reply: Reply, grant: Grant | None, others: Sequence[Asked]) -> Sequence[Asked]:
         if grant is not None:
-            return [each for each in others if _is_granted(each, grant)][: grant.left]
+            return [each for each in others if _is_granted(each, grant) and self._was_read(each)][: grant.left]
         if reply.reach == "never":
             return [each for each in others if _is_like(each.request, asked.request)]
         return [each for each in others if each.request.id in reply.also and self._may_be_meant(each, reply)]
 
     def _may_be_meant(self, asked: Asked, reply: Reply) -> bool:
-        """Return whether a yes to another line may mean this one: it was visible as long as it takes to read it."""
-        request = asked.request
-        sound = request.sender == reply.by and request.batchable and not self._is_over(request)
-        return sound and self._pause_left_s(asked) <= 0
+        """Return whether a yes to another line may mean this one."""
+        return asked.request.sender == reply.by and asked.request.batchable and self._was_read(asked)
+
+    def _was_read(self, asked: Asked) -> bool:
+        """Return whether a yes to another question may answer this one: it was visible as long as reading it takes."""
+        left_s = self._pause_left_s(asked)
+        return left_s is not None and left_s <= 0 and not self._is_over(asked.request)
 
     async def _give(self, tx: LogTransaction, grant: Grant, request: ApprovalRequest, covered: int) -> None:
         left = None if grant.left is None else grant.left - covered
@@ -154,8 +159,9 @@ class Press:
     def _is_over(self, request: ApprovalRequest) -> bool:
         return self.grants.time.now() >= request.expires_at
 
-    def _pause_left_s(self, asked: Asked) -> float:
-        return asked.shown_s + self.pause_s - self.clock.monotonic()
+    def _pause_left_s(self, asked: Asked) -> float | None:
+        """Return how long a yes is refused; `None` for what was not shown."""
+        return None if asked.shown_s is None else asked.shown_s + self.pause_s - self.clock.monotonic()
 
 
 def _left_as(asked: Asked) -> UUID | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from myclaw_core.approval.cards import Cards
 from myclaw_core.approval.types import ApprovalCard, Reply
 from myclaw_core.messages import N_, _, render
 from myclaw_core.runtime.channel import Desk, Held, Status, Submit
@@ -61,10 +62,11 @@ class DemoChannel:
         """Deliver nothing."""
         return N_("files are not delivered here")
 
-    async def ask(self, cards: Sequence[ApprovalCard], submit: Submit) -> None:
+    async def ask(self, cards: Cards, submit: Submit) -> None:
         """Show each card, let the reading pause pass and answer as the story says."""
         for card in cards:
             self._show(card)
+            cards.shown(card)
             await self._clock.sleep(READING_TIME_S)
             refused = await submit(Reply(request_id=card.request.id, granted=self._yes, by=card.request.sender))
             answer = _("you: {words}", words=_("yes") if self._yes else _("no"))

@@ -117,7 +117,8 @@ class Channel(Protocol):
         """Show the cards together and hand in one reply for each; cards left without a reply count as no.
 
         Cards may join at the end while these are shown (`cards.changed` tells), and an answer to one may close others
-        (`cards.is_open`). It returns once no card is open.
+        (`cards.is_open`). Each card is named to `cards.shown` once the person can see it: no answer to it counts
+        before, and none covers it. It returns once no card is open.
         """
         ...
 

@@ -12,7 +12,7 @@ from attrs import evolve
 
 from myclaw_core.approval.types import Approval
 from myclaw_core.errors import StoreError
-from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, GrantEnded, GrantGiven, NeverChanged
+from myclaw_core.events.types import ApprovalAnswered, GrantEnded, GrantGiven, NeverChanged
 from myclaw_core.policy.never import NeverRefusedError
 from myclaw_core.testing import FakeClock
 from myclaw_core.types.effect import Effect
@@ -239,24 +239,65 @@ async def test_a_card_that_is_shown_later_has_its_own_pause(desk: Any, channel: 
     await task
 
 
-async def test_questions_of_a_later_moment_wait_for_those_that_are_shown(
-    desk: Any, channel: Any, turn: Any, kit
-) -> None:
-    """Within 10 seconds they join, after that they are shown next."""
+async def test_questions_of_a_later_moment_join_those_that_are_shown(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """However long those stay open: a question that waits for another one's answer could expire unseen."""
     first, ids = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
-    desk.clock.advance(seconds=11)
-    booked = asyncio.Event()
-    desk.log.subscribe(lambda event: booked.set() if isinstance(event, ApprovalAsked) else None)
-    second = asyncio.ensure_future(desk.gateway.ask([kit.asking(kit.planned(turn, name="b.md"))], turn, channel))
-    await booked.wait()
-    assert (len(channel.shown_cards), channel.rounds) == (1, 1)
-    await desk.press(ids[0])
-    await first
-    card = await channel.arrived.get()
-    assert channel.rounds == 2
+    desk.clock.advance(seconds=600)
+    second, (later,) = await desk.put(channel, turn, kit.asking(kit.planned(turn, name="b.md")))
+    assert channel.rounds == 1
     desk.clock.advance(seconds=4)
-    await desk.press(card.request.id)
-    assert outcomes(await second) == [("granted", "once")]
+    assert await desk.press(later) is None
+    assert await desk.press(ids[0]) is None
+    assert [*outcomes(await first), *outcomes(await second)] == [("granted", "once")] * 2
+
+
+@pytest.mark.parametrize(
+    "answer", [{"granted": True}, {"granted": False}, {"granted": False, "reach": "never"}], ids=str
+)
+async def test_no_answer_counts_for_a_question_that_was_not_shown(
+    desk: Any, channel: Any, turn: Any, kit, answer: dict[str, Any]
+) -> None:
+    """However long it waits: the reading pause has not begun."""
+    channel.hides = True
+    task, (hidden,) = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    desk.clock.advance(seconds=60)
+    assert await desk.press(hidden, **answer) == "read first: this question was not shown yet"
+    channel.shown_cards.shown(channel.shown_cards[0])
+    desk.clock.advance(seconds=4)
+    assert await desk.press(hidden, **answer) is None
+    await task
+
+
+@pytest.mark.parametrize("reach", ["10_min", "30_min", "3_times", "always", "all"])
+@pytest.mark.parametrize("seen_s", [None, 1.0], ids=["hidden", "in its reading pause"])
+async def test_a_yes_to_one_question_answers_no_other_that_was_not_read(
+    desk: Any, channel: Any, turn: Any, kit, reach: str, seen_s: float | None
+) -> None:
+    """It stays a question of its own, is answered by itself and runs only then."""
+    first, (pressed,) = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    desk.clock.advance(seconds=4)
+    channel.hides = True
+    second, (other,) = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    if seen_s is not None:
+        channel.shown_cards.shown(channel.shown_cards[1])
+        desk.clock.advance(seconds=seen_s)
+    meant = {"also": (other,)} if reach == "all" else {"reach": reach}
+    assert await desk.press(pressed, **meant) is None
+    assert channel.shown_cards.is_open(channel.shown_cards[1])
+    channel.shown_cards.shown(channel.shown_cards[1])
+    desk.clock.advance(seconds=4)
+    assert await desk.press(other) is None
+    assert [*outcomes(await first), *outcomes(await second)] == [("granted", "once")] * 2
+
+
+async def test_never_also_ends_what_was_not_shown(desk: Any, channel: Any, turn: Any, kit) -> None:
+    """It would be refused from now on, whatever the answer."""
+    first, (pressed,) = await desk.put(channel, turn, kit.asking(kit.planned(turn)))
+    desk.clock.advance(seconds=4)
+    channel.hides = True
+    second, _ids = await desk.put(channel, turn, kit.asking(kit.planned(turn, name="b.md")))
+    assert await desk.press(pressed, granted=False, reach="never") is None
+    assert [*outcomes(await first), *outcomes(await second)] == [("denied", "once"), ("denied", "batch")]
 
 
 async def test_a_turn_that_ends_takes_its_questions_away_and_leaves_those_that_joined(

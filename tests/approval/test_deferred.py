@@ -294,6 +294,7 @@ class Slow(RecordingChannel):
         seen = 0
         while cards.has_open:
             for card in cards[seen:]:
+                cards.shown(card)
                 self.came.put_nowait(card)
             seen = len(cards)
             await cards.changed()

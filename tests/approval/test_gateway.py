@@ -96,6 +96,7 @@ async def test_a_second_answer_to_the_same_question_is_refused(
 ) -> None:
     class Twice(RecordingChannel):
         async def ask(self, cards, submit) -> None:
+            cards.shown(cards[0])
             clock.advance(seconds=5)
             reply = Reply(request_id=cards[0].request.id, granted=False, by="test:me")
             again = Reply(request_id=reply.request_id, granted=True, by="test:me")
@@ -152,6 +153,7 @@ async def test_a_yes_may_say_keep_asking_where_it_would_end_the_questions(
     class Keeping(RecordingChannel):
         async def ask(self, cards, submit) -> None:
             (card,) = cards
+            cards.shown(card)
             clock.advance(minutes=1)
             reply = Reply(request_id=card.request.id, granted=True, by=turn.sender, reach="keep_asking")
             refused.append(await submit(reply))

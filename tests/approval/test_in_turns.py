@@ -68,6 +68,8 @@ async def test_all_is_evidence_for_the_line_that_was_pressed(open_agent, make_de
 
     class Pressing(RecordingChannel):
         async def ask(self, shown, submit) -> None:
+            for card in shown:
+                shown.shown(card)
             clock.advance(seconds=5)
             cards.extend(shown)
             first, *others = shown

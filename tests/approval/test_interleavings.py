@@ -20,7 +20,7 @@ from myclaw_core.testing import FakeClock
 
 SENDERS = ("test:me", "test:you")
 SPANS = {"10_min": 600.0, "30_min": 1800.0}
-PAUSE_S, EXPIRES_S, JOIN_S = 3.0, 1800.0, 10.0
+PAUSE_S, EXPIRES_S = 3.0, 1800.0
 SELDOM = 0.12
 
 ANSWERS: tuple[tuple[bool, Reach], ...] = (
@@ -62,7 +62,8 @@ class Asked:
     act: Act
     grantable: bool
     tutor: bool
-    shown_s: float
+    asked_s: float
+    shown_s: float | None
     state: str = "open"
     ended_as: tuple[str, str] = ("", "")
 
@@ -109,7 +110,6 @@ class Board:
     """What one sender sees."""
 
     channel: Any
-    since_s: float = 0.0
     asked: list[Asked] = field(factory=list)
 
 
@@ -131,6 +131,7 @@ class History:
         """Let things happen, and look at the record at the end."""
         weights = {
             self.ask: 16,
+            self.what_was_hidden_is_shown: 10,
             self.press: 30,
             self.press_all: 4,
             self.act_by_an_approval: 16,
@@ -191,21 +192,27 @@ class History:
     async def ask(self) -> None:
         sender = self.sender()
         board = self.boards[sender]
-        up = any(each.state == "open" for each in board.asked)
-        if up and self.now_s - board.since_s > JOIN_S:
-            return
-        if not up:
-            board.asked, board.since_s = [], self.now_s
+        if not any(each.state == "open" for each in board.asked):
+            board.asked = []
         await self._ask(board, sender, [(self.act(), not self.seldom()) for _ in range(self.dice.randint(1, 4))])
         self.clock.advance(seconds=self.dice.choice([0.0, 1.0, 3.0, 4.0]))
 
     async def _ask(self, board: Board, sender: str, wanted: list[tuple[Act, bool]]) -> None:
         turn = self.kit.turn(self.clock, sender)
         questions = [self.kit.asking(act.planned(self.kit, turn), grantable=lifts) for act, lifts in wanted]
+        board.channel.hides = self.dice.random() < 0.3
         task, ids = await self.desk.put(board.channel, turn, *questions)
         cards = {card.request.id: card.request for card in board.channel.shown_cards}
         new = [
-            Asked(request_id, turn, act, lifts, cards[request_id].tutor, self.now_s)
+            Asked(
+                request_id,
+                turn,
+                act,
+                lifts,
+                cards[request_id].tutor,
+                self.now_s,
+                None if board.channel.hides else self.now_s,
+            )
             for request_id, (act, lifts) in zip(ids, wanted, strict=True)
         ]
         for each in new:
@@ -214,6 +221,16 @@ class History:
         board.asked += new
         self.asked += new
         self.waiting.append(Waiting(task, new))
+
+    async def what_was_hidden_is_shown(self) -> None:
+        """Show one card, or once more."""
+        board = self.boards[self.sender()]
+        if board.asked and (cards := board.channel.shown_cards) is not None:
+            asked = self.dice.choice(board.asked)
+            for card in cards:
+                if card.request.id == asked.id:
+                    cards.shown(card)
+                    asked.shown_s = self.now_s
 
     async def press(self) -> None:
         asked = self.picked("open")
@@ -232,6 +249,7 @@ class History:
         typed = f"{asked.act.folder}/a.md" if named else "yes"
         refusal = await self.desk.press(asked.id, by=by, granted=granted, reach=reach, also=also, typed=typed)
         counts = asked.state == "open" and by == asked.sender and not self.is_over(asked)
+        counts = counts and asked.shown_s is not None
         counts = counts and (self.is_read(asked) or not (granted or reach == "never"))
         assert (refusal is None) == (counts and self.fits(asked, granted, reach, also, named)), refusal
         if refusal is None:
@@ -317,10 +335,10 @@ class History:
     # --- the rules
 
     def is_over(self, asked: Asked) -> bool:
-        return self.now_s >= asked.shown_s + EXPIRES_S
+        return self.now_s >= asked.asked_s + EXPIRES_S
 
     def is_read(self, asked: Asked) -> bool:
-        return self.now_s >= asked.shown_s + PAUSE_S
+        return asked.shown_s is not None and self.now_s >= asked.shown_s + PAUSE_S
 
     def lives(self, grant: Given) -> bool:
         return grant.left != 0 and (grant.until_s is None or self.now_s < grant.until_s)
@@ -372,7 +390,8 @@ class History:
         return grant
 
     def may(self, asked: Asked, grant: Given) -> bool:
-        return asked.grantable and not asked.tutor if grant.exactly else asked.batchable
+        offered = asked.grantable and not asked.tutor if grant.exactly else asked.batchable
+        return offered and self.is_read(asked) and not self.is_over(asked)
 
     def is_meant(self, asked: Asked, pressed: Asked, also: tuple[UUID, ...]) -> bool:
         meant = asked.id in also and asked.sender == pressed.sender and asked.batchable

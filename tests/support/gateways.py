@@ -35,10 +35,15 @@ DEFER_DAYS = 3.0
 
 
 class ShowingChannel(RecordingChannel):
-    """Shows cards until none is open; its person presses through the gateway."""
+    """Shows cards until none is open; its person presses through the gateway.
+
+    Attributes:
+        hides: Whether what arrives stays out of sight until the test shows it.
+    """
 
     def __init__(self, clock: FakeClock) -> None:
         super().__init__(clock)
+        self.hides = False
         self.shown_cards: Cards | None = None
         self.rounds = 0
         self.arrived: asyncio.Queue[ApprovalCard] = asyncio.Queue()
@@ -50,6 +55,8 @@ class ShowingChannel(RecordingChannel):
         seen = 0
         while cards.has_open:
             for card in cards[seen:]:
+                if not self.hides:
+                    cards.shown(card)
                 self.arrived.put_nowait(card)
             seen = len(cards)
             await cards.changed()

@@ -186,6 +186,47 @@ async def test_long_arguments_are_cut_and_can_be_seen_whole(talk: Talk) -> None:
     await asked
 
 
+@pytest.mark.parametrize("label", ["yes, similar ones for 10 min", "yes, similar ones 3 times"])
+@pytest.mark.parametrize("after_s", [0.0, 30.0], ids=["at once", "much later"])
+async def test_what_comes_while_more_is_read_has_a_message_of_its_own_and_no_grant_answers_it_unread(
+    talk: Talk, label: str, after_s: float
+) -> None:
+    """It is answered by itself, however the grant reads."""
+    first = await talk.ask(question(talk.clock))
+    card = talk.last
+    await talk.read()
+    await talk.press("more…", card)
+    await talk.until(lambda: "back" in talk.labels(card))
+    await talk.pass_time(after_s)
+    second = await talk.ask(question(talk.clock, name="b.md"))
+    late = talk.last
+    assert late is not card
+    assert "back" in talk.labels(card)
+    assert await talk.press(label, card) == ""
+    assert [approval.verdict for approval in await first] == ["granted"]
+    assert len(await talk.desk.gateway.pending()) == 1
+    await talk.press("no", late)
+    assert [approval.verdict for approval in await second] == ["denied"]
+    await talk.close()
+    assert late.text.endswith("→ no")
+
+
+async def test_what_a_grant_answers_in_another_message_says_so_there(talk: Talk) -> None:
+    """Both could be read."""
+    first = await talk.ask(question(talk.clock))
+    card = talk.last
+    await talk.pass_time(30)
+    second = await talk.ask(question(talk.clock, name="b.md"))
+    late = talk.last
+    await talk.read()
+    await talk.press("more…", card)
+    await talk.press("yes, similar ones for 10 min", card)
+    assert [approval.verdict for approval in [*await first, *await second]] == ["granted"] * 2
+    await talk.close()
+    assert late.text.endswith("→ yes, by the answer to another question")
+    assert late.keyboard == []
+
+
 async def test_more_shows_every_answer_with_what_it_means(talk: Talk) -> None:
     """And back leads back."""
     asked = await talk.ask(question(talk.clock))

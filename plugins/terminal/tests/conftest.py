@@ -73,7 +73,7 @@ class Build:
     def cards(self, cards: Iterable[ApprovalCard], clock: Clock) -> Cards:
         """Return cards as a channel is given them."""
         together = Cards(clock)
-        together.add(Asked(card=card, cwd="/srv", shown_s=clock.monotonic()) for card in cards)
+        together.add(Asked(card=card, cwd="/srv") for card in cards)
         return together
 
     def effect(self, target: str = "/srv/notes/a.md", **changes: Any) -> Effect:

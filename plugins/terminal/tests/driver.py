@@ -101,7 +101,7 @@ class FixedDesk:
             for n in range(1, count + 1)
         ]
         self.channel.status(Status(phase="waiting"))
-        self.asked = [Asked(card=card, cwd="/srv", shown_s=0.0) for card in cards]
+        self.asked = [Asked(card=card, cwd="/srv") for card in cards]
         self.cards = Cards(SystemClock())
         self.cards.add(self.asked)
         await self.channel.ask(self.cards, self.submit)

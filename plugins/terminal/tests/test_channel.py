@@ -70,7 +70,7 @@ class Answers:
 def together(cards: Sequence[Any], clock: FakeClock) -> Cards:
     """Return cards as a channel is given them."""
     shown = Cards(clock)
-    shown.add(Asked(card=card, cwd="/srv", shown_s=clock.monotonic()) for card in cards)
+    shown.add(Asked(card=card, cwd="/srv") for card in cards)
     return shown
 
 

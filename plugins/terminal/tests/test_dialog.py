@@ -29,7 +29,7 @@ class Table:
 
     def __init__(self, cards: Sequence[ApprovalCard], *answers: str) -> None:
         self.clock = FakeClock()
-        self.asked = [Asked(card=card, cwd="/srv", shown_s=0.0) for card in cards]
+        self.asked = [Asked(card=card, cwd="/srv") for card in cards]
         self.cards = Cards(self.clock)
         self.cards.add(self.asked)
         self.replies: list[Reply] = []
@@ -59,7 +59,7 @@ class Table:
 
     def join(self, *cards: ApprovalCard) -> None:
         """Let cards join."""
-        new = [Asked(card=card, cwd="/srv", shown_s=self.clock.monotonic()) for card in cards]
+        new = [Asked(card=card, cwd="/srv") for card in cards]
         self.asked += new
         self.cards.add(new)
 

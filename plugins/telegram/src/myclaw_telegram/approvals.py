@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from myclaw_core.approval.cards import Cards
+from myclaw_core.approval.cards import JOIN_S, Cards
 from myclaw_core.runtime.channel import Submit
 from myclaw_telegram.sheet import Chat, Sheet
 
@@ -14,7 +14,10 @@ _LINES_PER_MESSAGE = 12
 
 
 class Round:
-    """All that is asked together: one message, and another where it would have more than 12 lines."""
+    """All that is asked together: one message, and another where it would have more than 12 lines.
+
+    What comes later than `JOIN_S`, or while the further answers of one question are read, gets a message of its own.
+    """
 
     def __init__(self, chat: Chat, cards: Cards, submit: Submit) -> None:
         self._chat = chat
@@ -54,10 +57,15 @@ class Round:
 
     def _place(self) -> None:
         for card in self._cards[self._placed :]:
-            if not self._sheets or len(self._sheets[-1].questions) == _LINES_PER_MESSAGE:
-                self._sheets.append(Sheet(self._chat, self._cards, self._submit, self._stirred))
+            if not self._sheets or not self._takes_more(self._sheets[-1]):
+                now_s = self._chat.clock.monotonic()
+                self._sheets.append(Sheet(self._chat, self._cards, self._submit, self._stirred, now_s))
             self._placed += 1
             self._sheets[-1].add(card, self._placed)
+
+    def _takes_more(self, sheet: Sheet) -> bool:
+        is_new = self._chat.clock.monotonic() - sheet.began_s <= JOIN_S
+        return is_new and sheet.opened is None and len(sheet.questions) < _LINES_PER_MESSAGE
 
     async def _change(self, seen: tuple[bool, ...]) -> None:
         """Wait until a card joins or is closed, a button was pressed, or the next reading pause ends."""

@@ -54,6 +54,7 @@ class Sheet:
     """A message with one or more questions.
 
     Attributes:
+        began_s: Monotonic seconds at which it was begun.
         message: Where it stands in the chat.
         opened: The question whose further answers are shown.
         stirred: Set when it has to be drawn anew.
@@ -64,6 +65,7 @@ class Sheet:
     cards: Cards
     submit: Submit
     stirred: asyncio.Event
+    began_s: float
     questions: list[Question] = field(factory=list)
     message: ChatMessage = field(factory=ChatMessage)
     opened: Question | None = None
@@ -87,7 +89,6 @@ class Sheet:
     def add(self, card: ApprovalCard, number: int) -> None:
         """Let a question join."""
         self.questions.append(Question(card, number))
-        self.opened = None  # what is new must be seen
         self.chat.presses.began(card.request.id)
 
     @property
@@ -113,10 +114,10 @@ class Sheet:
         """Show how things stand, with buttons for what was readable for long enough."""
         for each in self.questions:
             if not each.answer and not self.cards.is_open(each.card):
-                each.answer = _("no answer, which counts as no")
+                each.answer = self._ending(each)
                 self.chat.presses.ended(each.card.request.id)
-        if self.opened is not None and self.opened.answer:
-            self.opened = None
+        if self.unshown or (self.opened is not None and self.opened.answer):
+            self.opened = None  # what is new must be seen
         ready = [each for each in self._open() if self._is_ready(each)]
         answers = [each.answer for each in self.questions]
         drawn = (self.opened, *answers, *ready, *(each.names for each in ready))
@@ -128,7 +129,7 @@ class Sheet:
         """Show what was decided, without buttons."""
         self._closed, self.opened = True, None
         for each in self.questions:
-            each.answer = each.answer or _("no answer, which counts as no")
+            each.answer = each.answer or self._ending(each)
             self.chat.presses.ended(each.card.request.id)
         self.chat.presses.end(self._token)
         if self.message.id is not None or self.message.is_waiting:
@@ -226,6 +227,17 @@ class Sheet:
     def _opened(self, question: Question) -> tuple[str, Keyboard]:
         offer = Offer(question.card)
         return card_html(question, offer), Keys(self._token).opened(question, offer, ready=self._is_ready(question))
+
+    def _ending(self, question: Question) -> str:
+        """Return how a question ended to which no button of this message was the answer."""
+        approval = self.cards.approval(question.card)
+        if approval is not None and approval.verdict == "granted":
+            return _("yes, by the answer to another question")
+        if approval is not None and approval.verdict == "denied":
+            return _("no, by the answer to another question")
+        if approval is not None and approval.note == "elsewhere":
+            return _("answered elsewhere")
+        return _("no answer, which counts as no")
 
     def _open(self) -> list[Question]:
         return [each for each in self.questions if not each.answer and self.cards.is_open(each.card)]
