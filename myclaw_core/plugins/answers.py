@@ -53,7 +53,7 @@ _MESSENGER_METHODS = ("missing", "channel", "serve")
 _UNDO_METHODS = ("revert",)
 _STORE_METHODS = ("open", "close", "transaction")
 _ESTIMATOR_METHODS = ("initial", "born", "update", "score", "effective_count")
-_SANDBOX_METHODS = ("missing", "run")
+_SANDBOX_METHODS = ("missing", "run", "missing_for_code", "start")
 
 
 @frozen(kw_only=True)
