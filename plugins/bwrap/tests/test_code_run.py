@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from myclaw_bwrap.code_launch import code_launch
+from myclaw_bwrap.interpreter import Interpreter
 from myclaw_bwrap.sandbox import Bubblewrap
 
 from myclaw_core.clock import SystemClock
@@ -249,6 +251,35 @@ def test_a_killed_agent_takes_its_code_along(main_name: str) -> None:
     for handle in handles:
         assert select.select([handle], [], [], PATIENCE_S)[0] == [handle]
         os.close(handle)
+
+
+def test_code_whose_agent_died_before_it_was_tied_to_it_never_runs(code_job: Any) -> None:
+    """Nobody holds the other end of the channel then."""
+    with code_launch(code_job("print('ran')"), "/usr/bin/bwrap", Interpreter.here()) as launch:
+        launch.channel.close()
+        done = subprocess.run(
+            launch.command,
+            env={},
+            stdin=launch.stdin.fileno(),
+            capture_output=True,
+            pass_fds=launch.inherited,
+            check=False,
+        )
+        noted = launch.noted()
+
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert noted is None
+
+
+async def test_a_bubblewrap_that_went_away_is_told_and_leaves_nothing(
+    code_job: Any, monkeypatch: pytest.MonkeyPatch, nothing_left: None
+) -> None:
+    sandbox = Bubblewrap(SystemClock(), program="/nowhere/bwrap")
+    monkeypatch.setattr(sandbox, "missing_for_code", lambda: None)
+
+    with pytest.raises(UnavailableError, match=r"/nowhere/bwrap could not be tried"):
+        async with sandbox.start(code_job("pass")):
+            pytest.fail("it ran")
 
 
 async def test_nothing_is_left_after_many_runs(

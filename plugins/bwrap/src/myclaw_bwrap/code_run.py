@@ -75,11 +75,13 @@ class CodeRun:
             pass_fds=launch.inherited,
         )
         launch.theirs.close()
+        handle = os.pidfd_open(self._process.pid)
+        self._stack.callback(os.close, handle)
         await self._collect(os.fdopen(os.dup(launch.status), "rb"), self._on_told)
         await self._collect(self._process.stdout, lambda chunk: self._on_output(self._stdout, chunk))
         await self._collect(self._process.stderr, lambda chunk: self._on_output(self._stderr, chunk))
         self._reader, self._writer = await asyncio.open_connection(sock=launch.channel, limit=_BUFFER_BYTES)
-        self._watching = asyncio.ensure_future(self._watch(self._process, started_s))
+        self._watching = asyncio.ensure_future(self._watch(self._process, handle, started_s))
 
     async def close(self) -> None:
         """Stop whatever is left of it and wait until that is gone; cancelling waits as well."""
@@ -93,6 +95,9 @@ class CodeRun:
                 self._writer.transport.abort()
                 with suppress(ConnectionError):
                     await self._writer.wait_closed()
+            elif self._process is not None:  # the beginning failed half way
+                with self._process as process:
+                    process.kill()
 
     def __aiter__(self) -> CodeRun:
         """Go through the frames that the code sends."""
@@ -170,8 +175,8 @@ class CodeRun:
             found = status.partition(b"VmHWM:")[2].split(maxsplit=1)
             self._peak_bytes = max(self._peak_bytes, int(found[0]) << 10 if found else 0)
 
-    async def _watch(self, process: subprocess.Popen[bytes], started_s: float) -> SandboxReport:
-        ended = _gone(os.pidfd_open(process.pid), self._stack)
+    async def _watch(self, process: subprocess.Popen[bytes], handle: int, started_s: float) -> SandboxReport:
+        ended = _gone(handle)
         try:
             async with self._clock.timeout(self._limits.wall_s):
                 while self._stopped_by is None and not ended.done():
@@ -187,7 +192,7 @@ class CodeRun:
         _, status, used = os.wait4(process.pid, 0)  # noqa: ASYNC222 - it has ended
         process.returncode = os.waitstatus_to_exitcode(status)
         if self._inside is not None:
-            await _gone(os.dup(self._inside), self._stack)
+            await _gone(self._inside)
         await asyncio.gather(*self._pipes)
         wall_ms = round((self._clock.monotonic() - started_s) * 1000)
         return self._result(process.returncode, used.ru_utime + used.ru_stime, wall_ms)
@@ -244,7 +249,7 @@ def _report(told: bytearray) -> dict[str, Any]:
     return report
 
 
-def _gone(descriptor: int, stack: ExitStack) -> asyncio.Future[None]:
+def _gone(descriptor: int) -> asyncio.Future[None]:
     """Return what is done once a process is gone, by its descriptor: it is readable then."""
     loop = asyncio.get_running_loop()
     gone = loop.create_future()
@@ -253,6 +258,5 @@ def _gone(descriptor: int, stack: ExitStack) -> asyncio.Future[None]:
         loop.remove_reader(descriptor)
         gone.set_result(None)
 
-    stack.callback(os.close, descriptor)
     loop.add_reader(descriptor, done)
     return gone

@@ -6,6 +6,7 @@ import os
 import platform
 import stat
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from myclaw_bwrap.code_launch import CodeLaunch, code_launch
@@ -17,7 +18,7 @@ from myclaw_core.sandbox.code import CodeJob, CodeLimits, not_available
 from myclaw_core.sandbox.sandbox import ShellJob
 from myclaw_core.types.text import Text
 
-__all__ = ["BWRAP", "code_problem_of", "problem_of"]
+__all__ = ["BWRAP", "code_problem_of", "could_not_be_tried", "problem_of"]
 
 BWRAP = "/usr/bin/bwrap"
 
@@ -65,7 +66,7 @@ print("held")
 
 def problem_of(program: str) -> Text | None:
     """Return one line on why no command can run here and what to do about it, or `None`."""
-    why = _unfit(program) or _without_bash() or _shell_failure(program)
+    why = _unfit(program) or _without_bash() or _tried(program, lambda: _shell_failure(program))
     if why is None:
         return None
     return N_("the sandbox is not available: {why}; until then no command is run, everything else works", why=why)
@@ -73,7 +74,7 @@ def problem_of(program: str) -> Text | None:
 
 def code_problem_of(program: str, interpreter: Interpreter) -> Text | None:
     """Return one line on why no code can run here, what that means and what to do about it, or `None`."""
-    why = _unfit(program) or _code_failure(program, interpreter)
+    why = _unfit(program) or _tried(program, lambda: _code_failure(program, interpreter))
     return None if why is None else not_available(why)
 
 
@@ -111,6 +112,18 @@ def _without_bash() -> Text | None:
     return None if Path("/bin/bash").exists() else N_("there is no /bin/bash; install bash")
 
 
+def could_not_be_tried(program: str, error: Exception) -> Text:
+    """Return the cause where bubblewrap could not even be started."""
+    return N_("{program} could not be tried: {problem}", program=program, problem=str(error))
+
+
+def _tried(program: str, failure: Callable[[], Text | None]) -> Text | None:
+    try:
+        return failure()
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return could_not_be_tried(program, error)
+
+
 def _shell_failure(program: str) -> Text | None:
     job = ShellJob(command=_LOOK_AROUND, mode="read", roots=(), cwd="/", timeout_s=_TIMEOUT_S, output_limit_bytes=4096)
     with launch_of(job, program, waits=False) as launch:
@@ -125,21 +138,18 @@ def _code_failure(program: str, interpreter: Interpreter) -> Text | None:
 
 def _failure(program: str, launch: Launch | CodeLaunch, stdin: int) -> Text | None:
     """Return why what is launched does not end with the word that all of it held."""
-    try:
-        run = subprocess.run(  # noqa: S603 - our own arguments
-            launch.command,
-            env={},
-            cwd="/",
-            stdin=stdin,
-            capture_output=True,
-            pass_fds=launch.inherited,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-        launch.theirs.close()
-        ran = '"exit-code"' in _rest_of(launch.status)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return N_("{program} could not be tried: {problem}", program=program, problem=str(error))
+    run = subprocess.run(  # noqa: S603 - our own arguments
+        launch.command,
+        env={},
+        cwd="/",
+        stdin=stdin,
+        capture_output=True,
+        pass_fds=launch.inherited,
+        timeout=_TIMEOUT_S,
+        check=False,
+    )
+    launch.theirs.close()
+    ran = '"exit-code"' in _rest_of(launch.status)
     if ran and run.returncode == 0 and run.stdout == b"held\n":
         return None
     if ran:

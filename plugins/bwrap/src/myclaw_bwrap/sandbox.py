@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from myclaw_bwrap.interpreter import Interpreter
-from myclaw_bwrap.probe import BWRAP, code_problem_of, problem_of
+from myclaw_bwrap.probe import BWRAP, code_problem_of, could_not_be_tried, problem_of
 from myclaw_core.clock import Clock
 from myclaw_core.errors import UnavailableError
-from myclaw_core.sandbox.code import CodeJob, Running
+from myclaw_core.sandbox.code import CodeJob, Running, not_available
 from myclaw_core.sandbox.sandbox import ShellJob, ShellRun
 from myclaw_core.types.text import Text
 
@@ -74,9 +74,11 @@ class Bubblewrap:
             raise UnavailableError(problem)
         from myclaw_bwrap.code_run import CodeRun
 
-        run = CodeRun(job, self._clock, self._program, self._interpreter)
-        try:
-            await run.begin()
+        async with AsyncExitStack() as stack:
+            try:
+                run = CodeRun(job, self._clock, self._program, self._interpreter)
+                stack.push_async_callback(run.close)
+                await run.begin()
+            except OSError as error:
+                raise UnavailableError(not_available(could_not_be_tried(self._program, error))) from error
             yield run
-        finally:
-            await run.close()
