@@ -337,6 +337,15 @@ async def test_without_a_sandbox_plugin_that_is_said(home: Home, clock: FakeCloc
     assert str(told.what).startswith("no sandbox plugin is on, so no command and no neuron is run")
 
 
+async def test_the_sandbox_is_tried_with_a_command_and_with_code(home: Home, clock: FakeClock) -> None:
+    async with admitted(home, clock) as patient:
+        told = list(sandbox.check(patient))
+    assert [(each.state, str(each.what)) for each in told] == [
+        ("ok", "bwrap ran a trial command"),
+        ("ok", "bwrap held a trial neuron"),
+    ]
+
+
 async def test_a_file_that_cannot_be_read_is_told_plainly(home: Home, clock: FakeClock) -> None:
     def closed(patient: Patient) -> list[Diagnosis]:
         raise PermissionError(13, "Permission denied", "/home/me/state")
