@@ -28,11 +28,13 @@ class Status:
     Attributes:
         tool: Name of the tool now running, for `phase="tool"`.
         detail: What it works on, short.
+        beside: Whether it is of a run beside the turns of the conversation, such as that of a question that was left.
     """
 
     phase: Literal["thinking", "tool", "waiting", "done", "failed"]
     tool: str = ""
     detail: str = ""
+    beside: bool = False
 
 
 @frozen(kw_only=True)
@@ -131,8 +133,8 @@ class Channel(Protocol):
         ...
 
 
-def show_end(channel: Channel, trace: ExecutionTrace) -> None:
+def show_end(channel: Channel, trace: ExecutionTrace, *, beside: bool = False) -> None:
     """Show that a turn is over once that is recorded; it is not spoiled by a screen that is gone."""
     if trace.closed_at is not None:
         with suppress(Exception):
-            channel.status(Status(phase="done" if trace.outcome == "success" else "failed"))
+            channel.status(Status(phase="done" if trace.outcome == "success" else "failed", beside=beside))

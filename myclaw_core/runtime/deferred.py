@@ -17,12 +17,14 @@ from myclaw_core.runtime.recorder import TURN_KIND, new_trace
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.steps import StepRunner
 from myclaw_core.runtime.types import ExecutionTrace, Outcome, ToolCall, Turn
+from myclaw_core.shown.closing import closing
+from myclaw_core.shown.markup import code
 from myclaw_core.types.effect import lower_level
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
 
-__all__ = ["PENDING", "LeftRunner", "asked_at", "can_be_put", "offer", "put_left"]
+__all__ = ["PENDING", "LeftRunner", "asked_at", "can_be_put", "offer", "put_left", "told_of"]
 
 PENDING = "/pending"
 """The command that puts what was left; the turns it begins carry it as their message."""
@@ -66,7 +68,7 @@ class LeftRunner:
             async with self._recorder.during(self._turn, self._services.signals):
                 self.trace.outcome = await self._act()
         finally:
-            show_end(self._channel, self.trace)
+            show_end(self._channel, self.trace, beside=True)
 
     async def _act(self) -> Outcome:
         action, sealed = self._left.request.draft.action, self._left.sealed
@@ -124,8 +126,8 @@ async def put_left(
 async def offer(agent: Agent, channel: Channel, sender: str) -> list[ExecutionTrace]:
     """Put everything that was left to somebody who has not asked for it, such as through a messenger.
 
-    It returns once every card was answered or has expired; cancelling it withdraws the cards. Calling it again puts
-    what was left meanwhile.
+    What was granted there is told there as soon as it is over. It returns once every card was answered or has expired;
+    cancelling it withdraws the cards. Calling it again puts what was left meanwhile.
 
     Raises:
         StoreError: The log cannot be read or written.
@@ -148,7 +150,22 @@ async def offer(agent: Agent, channel: Channel, sender: str) -> list[ExecutionTr
             level_stands=True,
         )
 
-    return await put_left(services, channel, new_turn, agent.run)
+    async def run(runner: LeftRunner) -> None:
+        await agent.run(runner)
+        if any(approval.verdict == "granted" for approval in runner.trace.approvals):
+            # No conversation remembers it, so that a plain /undo there means something else.
+            channel.show("\n".join(told_of(runner.trace, f"/undo {str(runner.trace.id)[:13]}")))
+
+    return await put_left(services, channel, new_turn, run)
+
+
+def told_of(trace: ExecutionTrace, undo: str = "/undo") -> list[str]:
+    """Return a line of Markdown on what became of a question, without what it cost.
+
+    Args:
+        undo: What takes it back where this is read.
+    """
+    return [f"{said.label} {code(said.text)}" for said in closing(trace, undo) if said.label]
 
 
 def _answering(services: Services, turn: Turn, left: Deferred) -> Turn:

@@ -11,10 +11,9 @@ from myclaw_core.errors import UsageError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.deferred import LeftRunner, asked_at, put_left
+from myclaw_core.runtime.deferred import LeftRunner, asked_at, put_left, told_of
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ExecutionTrace, Turn
-from myclaw_core.shown.closing import closing
 from myclaw_core.shown.markup import code
 from myclaw_core.types.text import Text
 
@@ -64,15 +63,10 @@ class PendingCommand:
         traces = await put_left(self.services, self.channel, self.new_turn, self.run)
         for trace in traces:
             await self.remember(trace)
-        told = [f"- {line}" for trace in traces for line in _told(trace)]
+        told = [f"- {line}" for trace in traces for line in told_of(trace)]
         return "\n".join(told) or _("They are being shown already.")
 
 
 def _line(left: Deferred) -> str:
     what = code(visible(render(left.request.draft.summary)))
     return _("{what}, left by a run of {sender} on {at}", what=what, sender=left.request.sender, at=asked_at(left))
-
-
-def _told(trace: ExecutionTrace) -> list[str]:
-    """Return what became of a question."""
-    return [f"{said.label} {code(said.text)}" for said in closing(trace, "/undo") if said.label]

@@ -142,7 +142,7 @@ class StepRunner:
             asked = [item for item in asked if _only_reads(item.step)]
         if not asked:
             return
-        self._channel.status(Status(phase="waiting", tool=asked[0].step.tool_name))
+        self._status(Status(phase="waiting", tool=asked[0].step.tool_name))
         before_s = self._services.clock.monotonic()
         questions = [await self._question(item) for item in asked]
         approvals = await self._services.gateway.ask(questions, self._turn, self._channel)
@@ -204,12 +204,13 @@ class StepRunner:
             return step
         if self._turn.dry_run and not _only_reads(item.step):
             return item.step
-        self._channel.status(
-            Status(phase="tool", tool=item.step.tool_name, detail=", ".join(_targets(item.step))[:120])
-        )
+        self._status(Status(phase="tool", tool=item.step.tool_name, detail=", ".join(_targets(item.step))[:120]))
         if self._services.tools[item.call.tool].outbox is not None:
             return await self._holder.hold(item.call, item.step)
         return await self._executor.execute(item.call, item.step, item.planned)
+
+    def _status(self, status: Status) -> None:
+        self._channel.status(evolve(status, beside=self._left is not None))
 
     async def _judge_again(self, item: _Judged, situation: Situation) -> ToolError | None:
         """Judge just before execution; the verdict may only have become stricter."""

@@ -11,10 +11,12 @@ from attrs import field, frozen
 
 from myclaw_core.desk import SessionDesk
 from myclaw_core.errors import MyclawError
-from myclaw_core.messages import N_
+from myclaw_core.messages import N_, render
 from myclaw_core.plugins.contain import one_line
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.sessions.inbox import Inbox
+from myclaw_core.shown.inert import inert
+from myclaw_core.shown.markup import literal
 from myclaw_core.types.text import Text
 
 __all__ = ["MAX_WAITING", "ConversationQueue", "Received", "is_command"]
@@ -182,7 +184,14 @@ class ConversationQueue:
             elif name == "/stop":
                 await self.drop()
         except Exception as error:
-            self.tell(_told(error))
+            self._answer(_told(error))
+
+    def _answer(self, text: Text) -> None:
+        """Show why a command did nothing in its place: a line beside the turn that runs could go unseen."""
+        try:
+            self._channel.show(literal(inert(render(text))))
+        except Exception as error:
+            _log.warning("%s could not show a line: %s", self._channel.name, one_line(error))
 
     async def _work(self) -> None:
         """Run what waits until nothing does."""

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-__all__ = ["code", "code_block"]
+import re
+
+__all__ = ["code", "code_block", "literal"]
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+.!|~&-])")
 
 
 def code(text: str) -> str:
     """Return `text` as a Markdown code span, in which nothing is markup."""
     plain = text.replace("`", "'")
     return f"`{plain}`"
+
+
+def literal(text: str) -> str:
+    """Return `text` as Markdown that shows it as it is."""
+    return _MARKUP.sub(r"\\\1", text)
 
 
 def code_block(text: str) -> str:

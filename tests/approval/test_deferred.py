@@ -324,6 +324,19 @@ async def test_two_places_show_it_and_the_first_answer_ends_both(open_agent, hom
         assert (home.workspace / "a.md").exists()
 
 
+@pytest.mark.parametrize("granted", [True, False])
+async def test_what_was_brought_and_granted_is_told_there_when_it_ran(open_agent, leave, clock, granted: bool) -> None:
+    """With what takes it back; a no needs no words."""
+    async with open_agent([write("a.md"), says("No.")]) as agent:
+        await leave(agent)
+        channel = RecordingChannel(clock, lambda card: granted)
+        (trace,) = await offer(agent, channel, "test:me")
+        assert all(status.beside for status in channel.statuses)
+        assert channel.ended == []
+    told = [f"done: `fs_write {trace.steps[0].effects[0].target} (undo: /undo {str(trace.id)[:13]})`"]
+    assert channel.shown == (told if granted else [])
+
+
 async def test_a_sender_that_is_being_asked_is_not_asked_twice(open_agent, leave, clock) -> None:
     async with open_agent([write("a.md"), says("No.")]) as agent:
         await leave(agent)

@@ -246,7 +246,7 @@ async def test_a_turn_that_fails_is_one_line_and_the_next_one_runs(open_sessions
         await bench.quiet()
         assert len(await bench.events(TurnStarted)) == 3
         assert await bench.waiting() == []
-    assert "there is no command /nonsense; /help lists them" in bench.messenger.told()
+    assert bench.messenger.channel("fake:1", "home").shown == ["there is no command /nonsense; /help lists them"]
 
 
 async def test_a_channel_that_raises_does_not_stop_the_queue(open_sessions: Any, monkeypatch: Any) -> None:
@@ -279,7 +279,7 @@ async def test_session_says_what_is_kept_and_begins_anew(open_sessions: Any) -> 
     assert "4 messages are read with the next one" in shown[0]
     assert "A new session" in shown[1]
     assert "0 messages" in shown[2]
-    assert "/session new begins another one" in bench.messenger.told()[-1]
+    assert "/session new begins another one" in shown[3]
 
 
 async def test_help_and_menus_list_the_same_commands(open_sessions: Any, make_desk: Any) -> None:

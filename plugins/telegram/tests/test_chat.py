@@ -281,6 +281,33 @@ async def test_notices_join_a_running_turn_and_stand_alone_else(talk: Talk) -> N
     assert talk.last.text == "hi\n\nqueued"
 
 
+async def test_a_run_beside_the_turns_has_no_part_in_their_messages(talk: Talk) -> None:
+    """Such as a question that was left and stays open: each turn has a message of its own."""
+    talk.channel.status(Status(phase="waiting", beside=True))
+    talk.channel.notice(Text("news"))
+    await answer(talk, "one")
+    talk.channel.status(Status(phase="tool", tool="fs_write", beside=True))
+    await answer(talk, "two")
+    talk.channel.status(Status(phase="done", beside=True))
+    await talk.close()
+    assert talk.server.texts(talk.ada) == ["news", "one", "two"]
+
+
+async def test_a_turn_that_took_long_ends_with_a_new_message(talk: Talk) -> None:
+    """A phone announces no edit."""
+    talk.channel.status(Status(phase="thinking"))
+    await talk.until(lambda: bool(talk.server.messages))
+    await talk.pass_time(21)
+    await answer(talk, "It is 7.")
+    assert talk.server.texts(talk.ada) == ["done, see below", "It is 7."]
+    talk.channel.status(Status(phase="thinking"))
+    await talk.pass_time(21)
+    talk.channel.end_turn(ended(talk, "failed"))
+    await talk.close()
+    assert talk.server.texts(talk.ada)[2] == "ended, see below"
+    assert "the turn failed" in talk.server.texts(talk.ada)[3]
+
+
 async def test_the_result_of_a_command_is_formatted(talk: Talk) -> None:
     """And leaves a running turn alone."""
     talk.channel.status(Status(phase="thinking"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from myclaw_core.approval.cards import Cards
-from myclaw_core.messages import N_, render
+from myclaw_core.messages import N_, _, render
 from myclaw_core.runtime.channel import Desk, Held, Status, Submit
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.shown.closing import closing
@@ -18,6 +18,7 @@ from myclaw_telegram.door import NAME
 from myclaw_telegram.faults import ApiError, RejectedError, TooLargeError
 from myclaw_telegram.kept import KeptMessage
 from myclaw_telegram.outbox import Outbox
+from myclaw_telegram.outgoing import Content
 from myclaw_telegram.progress import Progress, formatted, plain
 from myclaw_telegram.sheet import Chat
 
@@ -25,6 +26,8 @@ __all__ = ["ChatChannel"]
 
 _TYPING_S = 4.0
 """Telegram shows that somebody is typing for 5 s."""
+_LONG_S = 20.0
+"""A turn that took longer ends with a new message: an edit is not announced on the phone."""
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp"})
 
 
@@ -47,6 +50,10 @@ class ChatChannel:
 
     def status(self, status: Status) -> None:
         """Show what is going on; the newest wins."""
+        if status.beside:  # its question says what it waits for, and how it ended is told apart
+            if status.phase == "tool":
+                self._typing()
+            return
         ends = status.phase in ("done", "failed")
         if self._turn is None and ends:
             return
@@ -103,9 +110,16 @@ class ChatChannel:
         await Round(self._chat, cards, submit).run()
 
     def end_turn(self, trace: ExecutionTrace) -> None:
-        """Let the message of the turn become its answer; what does not fit follows in order."""
-        turn, self._turn = self._turn or Progress(), None
-        first, *more = turn.final(closing(trace, undo="/undo"))
+        """Let the message of the turn become its answer; what does not fit follows in order.
+
+        The answer of a long turn is a message of its own.
+        """
+        turn, self._turn = self._turn or self._begun(), None
+        contents = turn.final(closing(trace, undo="/undo"))
+        if self._chat.clock.monotonic() - turn.began_s > _LONG_S:
+            well = trace.outcome == "success"
+            contents.insert(0, Content(_("done, see below") if well else _("ended, see below")))
+        first, *more = contents
         self._chat.out.write(turn.message, first)
         for content in more:
             self._chat.out.post(content)
@@ -121,9 +135,12 @@ class ChatChannel:
 
     def _running(self) -> Progress:
         if self._turn is None:
-            self._turn = Progress()
+            self._turn = self._begun()
             self._remembering[self._turn] = self._chat.out.aside(self._remember(self._turn))
         return self._turn
+
+    def _begun(self) -> Progress:
+        return Progress(self._chat.clock.monotonic())
 
     def _typing(self) -> None:
         now_s = self._chat.clock.monotonic()

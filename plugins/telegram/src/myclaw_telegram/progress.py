@@ -28,9 +28,11 @@ class Progress:
     """The display of a turn.
 
     Attributes:
+        began_s: Monotonic seconds at which it began.
         message: The one message that is edited while the turn runs.
     """
 
+    began_s: float = 0.0
     message: ChatMessage = field(factory=ChatMessage)
     _blocks: list[str] = field(factory=list)
     _block: str = ""
