@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from attrs import frozen
 
@@ -12,6 +14,7 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.deferred import LeftRunner, asked_at, put_left, told_of
+from myclaw_core.runtime.finishing import finished
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ExecutionTrace, Turn
 from myclaw_core.shown.markup import code
@@ -60,11 +63,27 @@ class PendingCommand:
         if not self.channel.attended or (await self.new_turn("")).dry_run:
             lines = [f"- {_line(each)}" for each in left]
             return "\n".join([*lines, "", _("Nobody can answer here: `/pending` in a conversation puts them.")])
-        traces = await put_left(self.services, self.channel, self.new_turn, self.run)
-        for trace in traces:
-            await self.remember(trace)
-        told = [f"- {line}" for trace in traces for line in told_of(trace)]
-        return "\n".join(told) or _("They are being shown already.")
+        traces: list[ExecutionTrace] = []
+        try:
+            await put_left(self.services, self.channel, self.new_turn, partial(self._run, traces))
+        except asyncio.CancelledError:
+            if told := _told(traces):
+                self.channel.show(told)
+            raise
+        return _told(traces) or _("They are being shown already.")
+
+    async def _run(self, traces: list[ExecutionTrace], runner: LeftRunner) -> None:
+        """Run one question and remember it, however it ends: what was done can be taken back."""
+        traces.append(runner.trace)
+        try:
+            await self.run(runner)
+        finally:
+            if runner.trace.closed_at is not None:
+                await finished(self.remember(runner.trace))
+
+
+def _told(traces: Sequence[ExecutionTrace]) -> str:
+    return "\n".join(f"- {line}" for trace in traces for line in told_of(trace))
 
 
 def _line(left: Deferred) -> str:

@@ -13,7 +13,14 @@ import pytest
 from myclaw_core.approval.deferred import DEFERRED_KIND, MAX_LEFT
 from myclaw_core.approval.types import ApprovalCard, Reply
 from myclaw_core.errors import UsageError
-from myclaw_core.events.types import ApprovalAnswered, DeferralEnded, NeverChanged, QuestionDeferred, StepIntended
+from myclaw_core.events.types import (
+    ApprovalAnswered,
+    DeferralEnded,
+    NeverChanged,
+    QuestionDeferred,
+    StepIntended,
+    TraceClosed,
+)
 from myclaw_core.policy.never import NeverList, NeverRecord
 from myclaw_core.runtime.again import words_again
 from myclaw_core.runtime.deferred import offer
@@ -53,14 +60,8 @@ async def events(agent: Any, *kinds: type) -> list[Any]:
 
 
 async def children(agent: Any, parent: Any) -> list[Any]:
-    found = [event.trace for event in await events(agent, _closed())]
+    found = [event.trace for event in await events(agent, TraceClosed)]
     return [trace for trace in found if trace.parent_trace_id == parent.id]
-
-
-def _closed() -> type:
-    from myclaw_core.events.types import TraceClosed
-
-    return TraceClosed
 
 
 async def test_a_yes_runs_the_call_in_a_child_trace(open_agent, make_desk, home, leave, ask, clock) -> None:
@@ -210,6 +211,32 @@ async def test_eight_of_them_come_together_and_are_answered_alone(open_agent, ma
         assert (len(rounds), len(channel.cards)) == (1, 8)
         assert await agent.services.gateway.left() == []
     assert sorted(path.name for path in home.workspace.glob("*.md")) == names[::2]
+
+
+async def test_what_was_done_before_pending_was_stopped_is_told_and_can_be_undone(
+    open_agent, make_desk, home, leave, clock
+) -> None:
+    """The question that was open is withdrawn and waits still."""
+    place = Slow(clock)
+    async with open_agent([write("a.md", "b.md"), says("No.")]) as agent:
+        await leave(agent)
+        desk = make_desk(agent, place)
+        command = asyncio.ensure_future(desk.handle("/pending"))
+        first, _second = [(await place.came.get()).request for _ in range(2)]
+        clock.advance(seconds=5)
+        ran = asyncio.Event()
+        agent.log.subscribe(lambda event: ran.set() if isinstance(event, TraceClosed) else None)
+        assert await agent.services.gateway.submit(Reply(request_id=first.id, granted=True, by="test:me")) is None
+        await ran.wait()
+        command.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await command
+        assert len(await agent.services.gateway.left()) == 1
+        (done,) = home.workspace.glob("*.md")
+        assert f"done: `fs_write {done} (undo: /undo)`" in place.shown[0]
+        await desk.handle("/undo")
+        assert ": undone (" in place.shown[1]
+        assert not done.exists()
 
 
 async def test_it_is_judged_by_the_policy_of_the_answer(open_agent, make_desk, home, leave, ask, clock) -> None:
