@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
+from typing import Any
 
 from attrs import frozen
 
@@ -44,7 +45,7 @@ class PendingCommand:
     channel: Channel
     new_turn: Callable[[str], Awaitable[Turn]]
     run: Callable[[LeftRunner], Awaitable[None]]
-    remember: Callable[[ExecutionTrace], Awaitable[None]]
+    remember: Callable[[ExecutionTrace], Coroutine[Any, Any, None]]
 
     async def __call__(self, rest: str) -> str:
         """Put what was left, only list it where nobody can answer, or let go of it.
