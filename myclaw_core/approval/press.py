@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from myclaw_core.approval import records
 from myclaw_core.approval.cards import Asked
 from myclaw_core.approval.grants import GrantBook, covers, new_grant
-from myclaw_core.approval.tutor import count_answers, names_of
+from myclaw_core.approval.tutor import count_answers, names_of, wanted_name
 from myclaw_core.approval.types import Approval, ApprovalRequest, Grant, Reply
 from myclaw_core.clock import Clock
 from myclaw_core.events.log import LogTransaction
@@ -182,7 +182,7 @@ def _unfitting(request: ApprovalRequest, reply: Reply) -> Text | None:
         if reply.reach != "once" or reply.also:
             return N_("this one has to be checked, so it is granted alone")
         if reply.typed not in names_of(request.draft):
-            return N_("this one has to be checked: give the name of what it would touch")
+            return N_("this one has to be checked: give {what}", what=wanted_name(request.draft))
     if reply.reach == "always" and not request.standing:
         return N_("this is asked each time")
     if (reply.also or reply.reach not in ("once", "always", "keep_asking")) and not request.batchable:

@@ -12,8 +12,10 @@ from myclaw_core.events.log import LogTransaction
 from myclaw_core.messages import N_
 from myclaw_core.policy.shell import is_opaque
 from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
+from myclaw_core.types.effect import Effect
+from myclaw_core.types.text import Text
 
-__all__ = ["TutorRecord", "count_answers", "names_of", "who_is_checked"]
+__all__ = ["TutorRecord", "count_answers", "names_of", "wanted_name", "who_is_checked"]
 
 _KIND = "tutor"
 
@@ -64,21 +66,50 @@ async def count_answers(tx: LogTransaction, sender: str, *, granted: int, checke
 
 
 def names_of(draft: ApprovalRequestDraft) -> tuple[str, ...]:
-    """Return what grants a question that must be checked: the target as a whole, or its name alone.
+    """Return what grants a question that must be checked: the target as a whole, or its name alone, which comes last.
 
-    The name of a path or URL is its last part, that of a command its program.
+    The name of a path or URL is its last part, that of a command its program, and that of a mail its address, of which
+    the part before the @ is enough.
     """
-    action = draft.action
-    judged = [effect for effect in action.effects if effect.effect_class == draft.effect_class] or action.effects
-    if not judged:
-        return (action.tool_name,)
-    target = judged[0].target
-    if judged[0].kind == "shell_exec":
-        program = target.split() if is_opaque(judged[0]) else [judged[0].scope.partition(" @ ")[0]]
+    effect = _judged(draft)
+    if effect is None:
+        return (draft.action.tool_name,)
+    target = effect.target
+    if effect.kind == "shell_exec":
+        program = target.split() if is_opaque(effect) else [effect.scope.partition(" @ ")[0]]
         names = [target, *program[:1]]
+    elif _is_addressed(effect):
+        address = target.partition(":")[2]
+        names = [target, address.rpartition("@")[0], address]
     else:
         names = [target, target.rstrip("/").rpartition("/")[2]]
     return tuple(name for name in dict.fromkeys(names) if name)
+
+
+def wanted_name(draft: ApprovalRequestDraft) -> Text:
+    """Return what is to be typed where a question must be checked."""
+    effect = _judged(draft)
+    if effect is None:
+        return N_("the name of the tool")
+    if effect.kind == "shell_exec":
+        return N_("the name of the program")
+    if _is_addressed(effect):
+        return N_("the address that it goes to")
+    if "://" in effect.target:
+        return N_("the last part of the web address, or all of it")
+    return N_("the name of what it would touch")
+
+
+def _judged(draft: ApprovalRequestDraft) -> Effect | None:
+    """Return the effect that the question is about; `None` for an action without any."""
+    effects = draft.action.effects
+    return next((effect for effect in effects if effect.effect_class == draft.effect_class), next(iter(effects), None))
+
+
+def _is_addressed(effect: Effect) -> bool:
+    """Return whether the target is somebody or something to send to, such as `mail:ada@example.org`."""
+    way, colon, _name = effect.target.partition(":")
+    return effect.kind == "network_out" and bool(colon) and "/" not in way and "://" not in effect.target
 
 
 async def _read(tx: LogTransaction, sender: str) -> TutorRecord:

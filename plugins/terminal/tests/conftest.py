@@ -34,7 +34,7 @@ ITALIAN = {
     "yes": "sì",
     "no": "no",
     "details": "dettagli",
-    "type {yes}, {no} or {details}": "scrivi {yes}, {no} o {details}",
+    "type {yes}, {no} or {details}, or {further}": "scrivi {yes}, {no} o {details}, o {further}",
     ("… {n} more; {details} shows all",) * 2: ("… ancora {n}; {details} mostra tutto",) * 2,
     "to what": "su che cosa",
     "arguments": "argomenti",

@@ -81,6 +81,10 @@ def text(lines: list[Line]) -> str:
         ("10 min", True, "10_min"),
         ("30 MIN", True, "30_min"),
         ("3", True, "3_times"),
+        ("10min", True, "10_min"),
+        ("30min", True, "30_min"),
+        ("3times", True, "3_times"),
+        ("3x", True, "3_times"),
         ("3 times", True, "3_times"),
         ("always", True, "always"),
         ("never", False, "never"),
@@ -101,8 +105,21 @@ async def test_what_a_card_does_not_offer_is_no_answer_to_it(build: Any, typed: 
     """It is asked again."""
     table = Table([build.card()], typed, "no")
     shown = await table.ask()
-    assert "type yes, no or details" in shown
+    assert "type yes, no or details, or never\n" in shown
     assert [reply.granted for reply in table.replies] == [False]
+
+
+async def test_the_hint_at_a_wrong_answer_lists_all_that_the_question_takes(build: Any) -> None:
+    """One that must be checked says which name is wanted."""
+    table = Table([build.card(batchable=True, standing=True)], "what", "no")
+    assert "type yes, no or details, or never, always, 10 min, 30 min, 3 times" in await table.ask()
+    mail = build.effect("mail:ada@example.org", kind="network_out")
+    table = Table([build.card("Send", mail, tutor=True)], "yes", "ada@example.org")
+    shown = await table.ask()
+    assert "this one must be checked: type the address that it goes to, or no, details or never" in " ".join(
+        shown.split()
+    )
+    assert [reply.typed for reply in table.replies] == ["ada@example.org"]
 
 
 async def test_all_means_the_lines_that_were_shown_and_may_be_answered_together(build: Any) -> None:

@@ -260,22 +260,63 @@ def test_a_line_typed_before_a_card_was_seen_is_a_message_and_no_answer(spawn: S
     assert "True" not in seen(child)
 
 
-def test_what_is_half_typed_when_a_card_comes_is_gone_on_with_afterwards(spawn: Spawn) -> None:
-    """It neither answers the card nor is it lost."""
+def test_what_is_half_typed_when_a_card_comes_is_no_part_of_a_later_line(spawn: Spawn) -> None:
+    """It neither answers the card nor is it lost: the up key brings it back."""
     child = spawn("serve")
     at_prompt(child)
     child.send("late\r")
     child.expect_exact("<<busy>>")
-    child.send("y")
-    child.expect_exact("> y")
+    child.send("half a line")
+    child.expect_exact("> half a line")
     child.kill(signal.SIGUSR1)
+    child.expect_exact("not sent: half a line; the up key brings it back")
     child.expect_exact("details >")
     child.send("n\r")
     child.expect_exact("<<reply 1 False cli:me>>")
     child.expect_exact("asking is over")
-    child.send("es please\r")
-    child.expect_exact("got 10 characters")
+    at_prompt(child)
+    child.send("other\r")
+    child.expect_exact("got 5 characters")
+    at_prompt(child)
+    child.send("\x1b[A\x1b[A\r")
+    child.expect_exact("got 11 characters")
     leave(child)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_a_command_typed_at_a_question_is_run_and_the_question_is_shown_again(spawn: Spawn, term: str) -> None:
+    """It is no answer."""
+    child = spawn("serve", TERM=term)
+    at_prompt(child)
+    child.send("ask 1\r")
+    child.expect_exact("details >")
+    child.send("/status\r")
+    child.expect_exact("ran /status")
+    child.expect_exact("Write file 1")
+    child.expect_exact("details >")
+    child.send("/nonsense\r")
+    child.expect_exact("type yes, no or details, or never")
+    child.expect_exact("details >")
+    child.send("y\r")
+    child.expect_exact("<<reply 1 True cli:me>>")
+    leave(child)
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+@pytest.mark.parametrize("command", ["/stop", "/undo"])
+def test_stop_and_undo_at_a_question_stop_the_turn(spawn: Spawn, term: str, command: str) -> None:
+    """No answer is a no; what is to be taken back is taken back afterwards."""
+    child = spawn("serve", TERM=term)
+    at_prompt(child)
+    child.send("ask 2\r")
+    child.expect_exact("details >")
+    child.send(f"{command}\r")
+    child.expect_exact("<<cancelled>>")
+    child.expect_exact("stopped")
+    if command == "/undo":
+        child.expect_exact("ran /undo")
+    leave(child)
+    assert "<<reply" not in seen(child)
 
 
 def test_a_fault_in_the_background_does_not_take_the_question_away(spawn: Spawn) -> None:

@@ -15,9 +15,10 @@ from myclaw_core.shown.inert import cut, inert
 from myclaw_terminal.lines import Line, Style
 from myclaw_terminal.screen import Screen
 
-__all__ = ["QUIT", "Ahead"]
+__all__ = ["QUIT", "STOPPING", "Ahead"]
 
 QUIT = "/quit"
+STOPPING = ("/stop", "/undo")
 _SHOWN_CHARS = 100
 
 
@@ -53,6 +54,29 @@ class Ahead:
             self.waiting.append(text)
             shown = cut(inert(text), _SHOWN_CHARS)
             self._say(_("queued: {text}; /stop stops what runs and drops what waits", text=shown), "dim")
+
+    def knows(self, typed: str) -> bool:
+        """Return whether a line is a command that there is."""
+        known = {*STOPPING, QUIT, *(name.partition(" ")[0] for name, _line in self.desk.commands)}
+        return typed.strip().partition(" ")[0] in known
+
+    async def command(self, typed: str) -> None:
+        """Take a command that was typed at a question and wait until it has answered; cancelling does not cancel it.
+
+        It waits for no earlier one: that may be what asks.
+        """
+        text = typed.strip()
+        if text.partition(" ")[0] in (*STOPPING, QUIT):
+            self.line(text)
+            return
+        running = asyncio.ensure_future(self._run(text, None))
+        self._commands.append(running)
+        await asyncio.wait({running})
+
+    def unsent(self, text: str) -> None:
+        """Say that a line which a question interrupted was not sent."""
+        shown = cut(inert(text), _SHOWN_CHARS)
+        self._say(_("not sent: {text}; the up key brings it back", text=shown), "dim")
 
     def drop(self) -> None:
         """Give up the messages that wait; the history has them still."""

@@ -20,6 +20,7 @@ from myclaw_core.runtime.channel import Desk, Held, Status, Submit
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.shown.inert import inert
 from myclaw_core.types.text import Text
+from myclaw_terminal.ahead import Ahead
 from myclaw_terminal.chat import Chat
 from myclaw_terminal.closing import closing_lines
 from myclaw_terminal.dialog import Dialog
@@ -120,7 +121,7 @@ class TerminalChannel:
         """Put `cards` to the person; where nobody is there, return at once without a reply."""
         if self.attended:
             with self._prompt.alone():
-                await Dialog(self._screen, self._prompt, self._clock, cards, submit).ask()
+                await Dialog(self._screen, self._prompt, self._clock, cards, submit, self._ahead).ask()
 
     def end_turn(self, trace: ExecutionTrace) -> None:
         """Show what the turn did; nothing for one that only answered."""
@@ -145,6 +146,9 @@ class TerminalChannel:
             self._screen.aside([Line(line, "warn")])
         else:
             write(self._stderr, line + "\n")
+
+    def _ahead(self) -> Ahead | None:
+        return self._chat.ahead if self._chat else None
 
     @property
     def _undo(self) -> str:

@@ -49,6 +49,11 @@ class Chat:
     _running: asyncio.Future[Any] | None = None
     _ahead: Ahead | None = None
 
+    @property
+    def ahead(self) -> Ahead | None:
+        """Return what takes the lines that are typed while something runs; `None` where nothing does."""
+        return self._ahead
+
     async def run(self, desk: Desk) -> int:
         """Hand messages to `desk` until there are no more; return the exit code."""
         if self.attended:

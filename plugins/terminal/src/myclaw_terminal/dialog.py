@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from uuid import UUID
 
 from attrs import field, frozen
 
 from myclaw_core.approval.cards import Cards
+from myclaw_core.approval.tutor import wanted_name
 from myclaw_core.approval.types import ApprovalCard, Reply
 from myclaw_core.clock import Clock
 from myclaw_core.messages import _, n_, render
 from myclaw_core.runtime.channel import Submit
 from myclaw_core.shown.inert import inert
 from myclaw_core.shown.offers import BASIC, REACHES, Answer, Offer, word
+from myclaw_terminal.ahead import STOPPING, Ahead
 from myclaw_terminal.answers import meanings
 from myclaw_terminal.card import card_lines, detail_lines, overview_lines
 from myclaw_terminal.holds import time_left
@@ -35,6 +37,7 @@ class Dialog:
     """One round of questions.
 
     Attributes:
+        ahead: Returns what runs commands beside the turn, where there is such a thing.
         seen: Cards that were shown so far, at least as a line.
         shown_s: When each of them was shown last, by the clock's monotonic seconds.
     """
@@ -44,6 +47,7 @@ class Dialog:
     clock: Clock
     cards: Cards
     submit: Submit
+    ahead: Callable[[], Ahead | None] = lambda: None
     seen: list[ApprovalCard] = field(factory=list)
     shown_s: dict[UUID, float] = field(factory=dict)
 
@@ -75,11 +79,12 @@ class Dialog:
 
     async def _ask_one(self, card: ApprovalCard, number: int) -> None:
         offer = self._offer(card)
-        self.screen.lines(card_lines(offer, number, len(self.cards)))
+        show = partial(self._show, offer, number)
+        show()
         self._shown(card)
         while self.cards.is_open(card):
             try:
-                reply = await self._reply(offer)
+                reply = await self._reply(offer, show)
             except EOFError:
                 self.screen.lines([Line(_("no answer is no"))])
                 await self.submit(Reply(request_id=card.request.id, granted=False, by=card.request.sender))
@@ -92,6 +97,9 @@ class Dialog:
             self.screen.lines([Line(refusal, "warn")])
             if self.clock.now() >= card.request.expires_at:
                 return
+
+    def _show(self, offer: Offer, number: int) -> None:
+        self.screen.lines(card_lines(offer, number, len(self.cards)))
 
     def _offer(self, card: ApprovalCard) -> Offer:
         others = [other for other in self.seen if other is not card and self.cards.is_open(other)]
@@ -109,8 +117,12 @@ class Dialog:
             self.screen.lines([Line(told, "dim")])
         return None
 
-    async def _reply(self, offer: Offer) -> Reply | None:
-        """Return the person's answer, `None` where the card was closed meanwhile."""
+    async def _reply(self, offer: Offer, show: Callable[[], None]) -> Reply | None:
+        """Return the person's answer, `None` where the card was closed meanwhile; a command is run beside it.
+
+        Args:
+            show: Shows the card once more.
+        """
         request = offer.card.request
         while True:
             typed = await self._typed(offer.card, f"{_question(tutor=request.tutor)} > ")
@@ -119,10 +131,31 @@ class Dialog:
             answer, name = _understood(offer, typed)
             if answer == "details":
                 self.screen.lines(detail_lines(offer, self.clock.now()))
+            elif answer is None and (ahead := self.ahead()) is not None and ahead.knows(typed):
+                await self._command(ahead, typed)
+                if not self.cards.is_open(offer.card):
+                    return None
+                show()
             elif answer is None:
-                self.screen.lines([Line(_hint(tutor=request.tutor), "warn")])
+                self.screen.lines([Line(_hint(offer), "warn")])
             else:
                 return _reply(offer, answer, name)
+
+    async def _command(self, ahead: Ahead, typed: str) -> None:
+        """Run a command and wait until it has answered, or asks something itself."""
+        answering, joining = asyncio.ensure_future(ahead.command(typed)), asyncio.ensure_future(self._joined())
+        try:
+            await asyncio.wait({answering, joining}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            answering.cancel()
+            joining.cancel()
+        if typed.partition(" ")[0] in STOPPING:
+            await self.clock.sleep(_CANCEL_S)  # whoever was told to stop cancels the turn meanwhile
+
+    async def _joined(self) -> None:
+        count = len(self.cards)
+        while len(self.cards) == count:
+            await self.cards.changed()
 
     async def _typed(self, card: ApprovalCard, question: str) -> str | None:
         """Return what was typed; `None` where the card was closed meanwhile, by another answer or its expiry."""
@@ -192,7 +225,15 @@ def _question(*, tutor: bool) -> str:
     return " / ".join(_words().values())
 
 
-def _hint(*, tutor: bool) -> str:
-    if tutor:
-        return _("this one must be checked: type the name of what it would touch, or {no}, or {details}", **_words())
-    return _("type {yes}, {no} or {details}", **_words())
+def _hint(offer: Offer) -> str:
+    """Return what may be typed."""
+    further = ", ".join(map(word, offer.more))
+    if offer.card.request.tutor:
+        what = render(wanted_name(offer.card.request.draft))
+        return _(
+            "this one must be checked: type {what}, or {no}, {details} or {further}",
+            what=what,
+            further=further,
+            **_words(),
+        )
+    return _("type {yes}, {no} or {details}, or {further}", further=further, **_words())

@@ -84,14 +84,22 @@ class EditingPrompt:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Read nothing ahead; a line that is unfinished is gone on with afterwards."""
+        """Read nothing ahead; a line that is unfinished is put into the history, and never a part of a later one."""
         if self._typed is None:
             yield
             return
         with self._watch.interrupted():
+            self._put_away(self._typed)
             yield
         self._output.enable_bracketed_paste()  # a prompt has switched it off
         self._output.flush()
+
+    def _put_away(self, typed: Typed) -> None:
+        draft, self._draft = self._draft, ""
+        if draft.strip():
+            self._messages.history.append_string(draft)
+            typed.draft("")
+            typed.unsent(draft)
 
     def redraw(self) -> None:
         """Show the lines above the prompt anew."""

@@ -39,6 +39,10 @@ class Typed(Protocol):
         """Take what is typed so far of the next one, at every change."""
         ...
 
+    def unsent(self, text: str) -> None:
+        """Take what was typed of a line when a question came; it is no part of a later one."""
+        ...
+
     def ended(self) -> None:
         """Take it that there will be no more."""
         ...
