@@ -91,6 +91,9 @@ def _keep(home: Home, answers: Answers) -> None:
         changed = set_all(home, wanted)
         file = str(home.config_file)
         print(_("{file} is written", file=file) if changed else _("{file} is so already", file=file))
+        for key, (value, *_more) in wanted:
+            if key == "budget.soft_eur":
+                print(_("the soft cap, beyond which spending needs a yes, is {eur} EUR a day now", eur=value))
     if answers.key:
         variable, path = answers.variable(known), environment_file(home)
         _keep_secret(home, path, _with_line(path, variable, answers.key))

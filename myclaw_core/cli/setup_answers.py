@@ -20,6 +20,7 @@ _VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 _TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]{20,}")
 _KEY = re.compile(r"[A-Za-z0-9_./+=:~-]+")
 _SOFT_SHARE = 0.4
+"""Of the hard cap; a soft cap that stands there follows it, any other one stays as far as it can."""
 
 
 @frozen(kw_only=True)
@@ -74,8 +75,8 @@ class Answers:
             wanted.append(("agent.model", [self.model]))
         if self.daily_eur:
             hard_eur = _amount(self.daily_eur)
-            if hard_eur < known.soft_eur:
-                wanted.append(("budget.soft_eur", [f"{hard_eur * _SOFT_SHARE:.2f}"]))
+            if (soft_eur := _soft_eur(hard_eur, known)) != known.soft_eur:
+                wanted.append(("budget.soft_eur", [f"{soft_eur:g}"]))
             wanted.append(("budget.hard_eur", [f"{hard_eur:g}"]))
         fresh = [folder for folder in self.folders if folder not in known.folders]
         if fresh:
@@ -172,6 +173,12 @@ def _amount(text: str) -> float:
     if not 0 <= amount < math.inf:
         raise UsageError(N_("{text} is no amount of EUR; write a number such as 5", text=repr(text)))
     return amount
+
+
+def _soft_eur(hard_eur: float, known: Known) -> float:
+    """Return the soft cap that goes with a hard cap."""
+    follows = math.isclose(known.soft_eur, known.hard_eur * _SOFT_SHARE, abs_tol=0.005)
+    return round(hard_eur * _SOFT_SHARE, 4) if follows or hard_eur < known.soft_eur else known.soft_eur
 
 
 def _key_of(text: str) -> str:

@@ -12,7 +12,7 @@ from myclaw_core.cli.asking import says_yes
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_, _
 from myclaw_core.paths import Home
-from myclaw_core.serve.unit import UNIT, is_untouched, unit_path, unit_text
+from myclaw_core.serve.unit import UNIT, is_for, is_untouched, unit_path, unit_text
 
 __all__ = ["write_service"]
 
@@ -25,16 +25,20 @@ def write_service(home: Home, *, agreed: bool, force: bool) -> int:
 
     Args:
         agreed: Whether it may be written without a question; nothing is started then.
-        force: Whether one that a person changed is overwritten.
+        force: Whether one that a person changed, or that is for another home, is overwritten.
 
     Raises:
-        UsageError: The unit was changed by hand, or nobody can be asked.
+        UsageError: The unit was changed by hand or is for another home, or nobody can be asked.
     """
     text, path = unit_text(home, os.environ), unit_path()
     there = path.is_symlink() or path.exists()
     known = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     if there and not force and (path.is_symlink() or not is_untouched(known)):
         raise UsageError(N_("{path} was changed by hand; --force overwrites it", path=str(path)))
+    if there and not force and not is_for(known, home):
+        raise UsageError(
+            N_("{path} runs another home; --force lets it run {home}", path=str(path), home=str(home.root))
+        )
     if known == text:
         print(_("{path} is so already", path=str(path)))
     else:

@@ -14,7 +14,7 @@ from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
 from myclaw_core.paths import Home
 
-__all__ = ["UNIT", "environment_file", "is_untouched", "unit_path", "unit_text"]
+__all__ = ["UNIT", "environment_file", "is_for", "is_untouched", "unit_path", "unit_text"]
 
 UNIT = "myclaw.service"
 
@@ -53,13 +53,22 @@ def is_untouched(text: str) -> bool:
     return first == f"{_MARK}{_digest(body)}"
 
 
+def is_for(text: str, home: Home) -> bool:
+    """Return whether a unit that was written here runs this home."""
+    return _keys_line(home) in text.splitlines()
+
+
+def _keys_line(home: Home) -> str:
+    return f"EnvironmentFile=-{_plain(str(environment_file(home)))}"
+
+
 def _lines(home: Home, environ: Mapping[str, str]) -> Iterator[str]:
     yield from ("[Unit]", "Description=myclaw, a home agent", "", "[Service]", "Type=exec")
     # -P keeps the folder it starts in off the path of modules: a file there must not become a part of it.
     yield f"ExecStart={_quoted(sys.executable).replace('$', '$$')} -P -m myclaw_core serve"
     if environ.get("MYCLAW_HOME"):
         yield f"Environment={_quoted(f'MYCLAW_HOME={home.root}')}"
-    yield f"EnvironmentFile=-{_plain(str(environment_file(home)))}"
+    yield _keys_line(home)
     yield from ("Restart=on-failure", "RestartSec=10")
     yield "RestartPreventExitStatus=2 3"  # what only a person can mend
     yield from ("KillMode=mixed", "TimeoutStopSec=60")

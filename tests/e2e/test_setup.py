@@ -117,7 +117,7 @@ def test_options_set_only_what_they_name(console: Console) -> None:
     assert TOKEN not in ended.out
     assert config(console) == {
         "agent": {"model": "claude-opus"},
-        "budget": {"hard_eur": 9},
+        "budget": {"soft_eur": 3.6, "hard_eur": 9},
         "policy": {"roots": [str(console.files)]},
     }
     assert secret(console.home / "workspace/state/keys/telegram.token") == f"{TOKEN}\n"
@@ -170,11 +170,8 @@ def test_without_a_yes_no_unit_is_written(console: Console) -> None:
 
 
 def test_a_unit_that_was_changed_by_hand_stays_unless_forced(console: Console) -> None:
-    """One of an older installation that nobody changed is replaced."""
-    console.run("setup", "--service", "--yes", MYCLAW_HOME=str(console.files))
     assert console.run("setup", "--service", "--yes").code == 0
     unit = console.person / UNIT
-    assert str(console.files) not in unit.read_text()
     unit.write_text(unit.read_text() + "Nice=5\n")
     mine = unit.read_text()
 
@@ -185,6 +182,42 @@ def test_a_unit_that_was_changed_by_hand_stays_unless_forced(console: Console) -
 
     assert console.run("setup", "--service", "--yes", "--force").code == 0
     assert "Nice" not in unit.read_text()
+
+
+def test_a_unit_of_another_home_stays_unless_forced(console: Console) -> None:
+    """A second home does not take the service away from the first."""
+    console.run("setup", "--service", "--yes", MYCLAW_HOME=str(console.files))
+    unit = console.person / UNIT
+    theirs = unit.read_text()
+    ended = console.run("setup", "--service", "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert f"runs another home; --force lets it run {console.home}" in ended.err
+    assert unit.read_text() == theirs
+
+    assert console.run("setup", "--service", "--yes", "--force").code == 0
+    assert f"MYCLAW_HOME={console.home}" in unit.read_text()
+
+
+@pytest.mark.parametrize(
+    ("before", "daily", "caps"),
+    [
+        ("", "1", {"soft_eur": 0.4, "hard_eur": 1}),
+        ("[budget]\nsoft_eur = 0.4\nhard_eur = 1\n", "10", {"soft_eur": 4, "hard_eur": 10}),
+        ("[budget]\nsoft_eur = 3\nhard_eur = 5\n", "10", {"soft_eur": 3, "hard_eur": 10}),
+        ("[budget]\nsoft_eur = 3\nhard_eur = 5\n", "0.01", {"soft_eur": 0.004, "hard_eur": 0.01}),
+        ("", "0", {"soft_eur": 0, "hard_eur": 0}),
+    ],
+)
+def test_the_soft_cap_goes_with_the_daily_one_and_is_told(
+    console: Console, before: str, daily: str, caps: dict[str, float]
+) -> None:
+    """One of the person's own stays where it can."""
+    console.configure(before)
+    ended = console.run("setup", "--daily", daily)
+    assert ended.code == 0
+    assert config(console)["budget"] == caps
+    told = f"needs a yes, is {caps['soft_eur']:g} EUR a day now"
+    assert (told in ended.out) == (caps["soft_eur"] != 3)
 
 
 def test_a_unit_that_is_a_link_is_a_persons_own(console: Console) -> None:
