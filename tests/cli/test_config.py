@@ -205,12 +205,18 @@ def test_set_says_how_to_go_back_and_that_goes_back(run, file: Path, key: str, v
     before = shown(run)
     there = run("config", "set", key, *values).out.splitlines()
     assert shown(run) != before
-    assert there[-1].startswith("to go back: myclaw config set ")
     changed = tomllib.loads(file.read_text())
-    back = run(*shlex.split(there[-1].removeprefix("to go back: myclaw "))).out.splitlines()
+    back = run(*way_back(there[-1])).out.splitlines()
     assert shown(run) == before
-    run(*shlex.split(back[-1].removeprefix("to go back: myclaw ")))
+    run(*way_back(back[-1]))
     assert tomllib.loads(file.read_text()) == changed
+
+
+def way_back(line: str) -> list[str]:
+    """Return the arguments that a line names, in whichever language it is since the language was set."""
+    said, _myclaw, command = line.partition(": myclaw ")
+    assert said in {"to go back", "per tornare indietro"}
+    return shlex.split(command)
 
 
 def test_set_says_that_a_secret_is_gone(run, home: Path) -> None:

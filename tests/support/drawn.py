@@ -135,6 +135,7 @@ class AnyRecord:
     own: SubjectView | None
     parent: SubjectView | None
     problem: Text | None = None
+    unchecked: Text | None = None
 
     def view(self, subject: TrustSubject, now: datetime, by: EarnedBy | None = None) -> SubjectView | None:
         """Return the drawn view."""
