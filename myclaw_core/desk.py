@@ -98,7 +98,7 @@ class SessionDesk:
         self._dry_run = dry_run
         self._keeper = keeper
         self._queue = queue
-        self._running: UUID | None = None
+        self._running: ExecutionTrace | None = None
         self.roots = roots
         self.yes_to = yes_to
         self.conversation = conversation or self._new_conversation(level)
@@ -109,7 +109,7 @@ class SessionDesk:
         agent, channel, sender = self._agent, self._channel, self._sender
         consent = Consent(agent.services, channel, self.turn)
         beforehand = BeforehandCommands(agent.services, sender, consent)
-        session = SessionCommands(agent.services, self, beforehand, consent)
+        session = SessionCommands(agent.services, self, beforehand, consent, queue)
         trust = TrustCommands(TrustOrders(agent.log, agent.book, agent.follower, agent.clock), sender)
 
         async def pause(rest: str) -> str:
@@ -188,10 +188,15 @@ class SessionDesk:
             message_key=message_key,
         )
 
+    @property
+    def running(self) -> ExecutionTrace | None:
+        """Return the turn that runs."""
+        return self._running
+
     async def save(self) -> None:
         """Keep the session as it is now, where it outlives this process."""
         if self._keeper is not None:
-            await self._keeper.save(self.conversation, self._running)
+            await self._keeper.save(self.conversation, self._running.id if self._running else None)
 
     async def begin_anew(self) -> None:
         """Begin a new session at the same level; a turn that runs ends in the old one."""
@@ -202,7 +207,7 @@ class SessionDesk:
         conversation = self.conversation
         runner = self._agent.new_turn(turn, self._channel, conversation.history)
         conversation.begins(turn.id)
-        self._running = turn.id
+        self._running = runner.trace
         try:
             await self.save()
             await self._agent.run(runner)

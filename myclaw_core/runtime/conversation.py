@@ -76,6 +76,11 @@ class Keeper(Protocol):
 class TurnQueue(Protocol):
     """What runs and waits besides a slash command."""
 
+    @property
+    def waiting(self) -> int:
+        """Return how many messages wait for their turn."""
+        ...
+
     async def stop_turn(self) -> bool:
         """Stop the running turn, wait until its trace is closed, and return whether one ran."""
         ...
@@ -87,6 +92,8 @@ class TurnQueue(Protocol):
 
 class NoQueue:
     """The queue of a channel that hands in one message at a time: nothing else runs or waits."""
+
+    waiting = 0
 
     async def stop_turn(self) -> bool:
         """Return that nothing ran."""

@@ -14,7 +14,7 @@ from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.runtime.beforehand import BeforehandCommands
 from myclaw_core.runtime.consent import Change, Consent
-from myclaw_core.runtime.conversation import Conversation
+from myclaw_core.runtime.conversation import Conversation, TurnQueue
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.shown.markup import code, code_block
@@ -48,6 +48,11 @@ class SessionSeat(Protocol):
         ...
 
     @property
+    def running(self) -> ExecutionTrace | None:
+        """Return the turn that runs."""
+        ...
+
+    @property
     def roots(self) -> Sequence[str]:
         """Return the folders that are open in it."""
         ...
@@ -74,13 +79,22 @@ class SessionCommands:
         seat: The session.
         beforehand: Lists what was granted.
         consent: Asks before the level is raised.
+        queue: What waits besides.
     """
 
-    def __init__(self, services: Services, seat: SessionSeat, beforehand: BeforehandCommands, consent: Consent) -> None:
+    def __init__(
+        self,
+        services: Services,
+        seat: SessionSeat,
+        beforehand: BeforehandCommands,
+        consent: Consent,
+        queue: TurnQueue,
+    ) -> None:
         self._services = services
         self._seat = seat
         self._beforehand = beforehand
         self._consent = consent
+        self._queue = queue
 
     async def status(self, _rest: str) -> str:
         """Say how things stand."""
@@ -90,6 +104,7 @@ class SessionCommands:
         folders = ", ".join(code(display_path(root)) for root in self._seat.roots)
         soft, hard = f"{standing.soft_eur:g}", f"{standing.hard_eur:g}"
         lines = [
+            *self._running_lines(),
             await self._level_line(),
             _("folders: {folders}", folders=folders),
             _("model: {model} through {provider}", model=code(model), provider=code(provider)),
@@ -102,6 +117,17 @@ class SessionCommands:
         ]
         last = self._seat.conversation.last
         return _listed([*lines, _last_line(last)] if last is not None else lines)
+
+    def _running_lines(self) -> list[str]:
+        """Return what runs now, and how much waits."""
+        lines = []
+        if (running := self._seat.running) is not None:
+            seconds = max(0, round((self._services.clock.now() - running.started_at).total_seconds()))
+            since = _local(running.started_at)
+            lines.append(_("running since {at} ({s} s): {what}", at=since, s=seconds, what=_now(running)))
+        if waiting := self._queue.waiting:
+            lines.append(n_("{n} message waits", "{n} messages wait", waiting))
+        return lines
 
     async def _held_lines(self) -> list[str]:
         """Return what waits in the outbox, with the time that is left to recall it."""
@@ -189,6 +215,18 @@ class SessionCommands:
                 return call.model, call.provider
         agent = self._services.config.agent
         return agent.model, agent.provider
+
+
+def _now(trace: ExecutionTrace) -> str:
+    """Return what a running turn does."""
+    for step in trace.steps:
+        if step.state == "intent":
+            return code(step.tool_name)
+    asked = any(
+        step.state == "decided" and step.decision is not None and step.decision.verdict == "approve_required"
+        for step in trace.steps
+    )
+    return _("waiting for you") if asked and not trace.dry_run else _("thinking")
 
 
 def _raise(now: Autonomy, wanted: Autonomy, estimate: Text) -> Change:

@@ -89,6 +89,11 @@ class ConversationQueue:
         return bool(self._waiting or self._commands or self._turn)
 
     @property
+    def waiting(self) -> int:
+        """Return how many messages wait for their turn (`TurnQueue`)."""
+        return len(self._waiting)
+
+    @property
     def is_full(self) -> bool:
         """Return whether no more messages can wait."""
         return len(self._waiting) + len(self._commands) >= MAX_WAITING

@@ -114,6 +114,13 @@ async def test_commands_answer_beside_a_running_turn(open_sessions: Any) -> None
         channel = bench.messenger.channel("fake:1", "home")
         await until(lambda: channel.shown)
         assert "open questions: 1" in channel.shown[0]
+        assert "running since 2026-" in channel.shown[0]
+        assert " s): waiting for you\n" in channel.shown[0]
+        assert "wait" not in channel.shown[0].replace("waiting for you", "")
+        await bench.send("Next")
+        await bench.send("/status")
+        await until(lambda: len(channel.shown) > 1)
+        assert "- 1 message waits\n" in channel.shown[1]
         assert bench.ended() == []
         bench.messenger.gate.set()
         await bench.quiet()

@@ -85,7 +85,10 @@ class TokenError(ApiError):
 
     def __init__(self) -> None:
         super().__init__(
-            N_("Telegram does not know this bot token: copy it again from @BotFather, then start the program again")
+            N_(
+                "Telegram does not know this bot token: copy it again from @BotFather; "
+                "one in the file of the token is tried by itself, one in the environment at the next start"
+            )
         )
 
 

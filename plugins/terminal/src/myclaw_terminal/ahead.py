@@ -80,12 +80,15 @@ class Ahead:
 
     def drop(self) -> None:
         """Give up the messages that wait; the history has them still."""
-        messages = [text for text in self.waiting if text != QUIT]
+        messages = self._messages()
         if messages:
             told = n_("{n} message that waited was dropped", "{n} messages that waited were dropped", len(messages))
             self._say(told, "warn")
         for text in messages:
             self.waiting.remove(text)
+
+    def _messages(self) -> list[str]:
+        return [text for text in self.waiting if text != QUIT]
 
     def draft(self, text: str) -> None:
         """Show what is typed and not sent yet."""
@@ -105,6 +108,8 @@ class Ahead:
             await asyncio.wait({before})
         try:
             await self.desk.handle(text)
+            if text == "/status" and (messages := self._messages()):
+                self._say(n_("{n} message waits", "{n} messages wait", len(messages)), "dim")
         except MyclawError as error:
             self._say(inert(render(error)), "bad")
 
