@@ -12,6 +12,7 @@ from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import StepIntended, TraceClosed, UndoApplied
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
+from myclaw_core.outbox.records import open_message
 from myclaw_core.runtime.finishing import to_its_end
 from myclaw_core.runtime.recorder import LAST_KIND, new_trace
 from myclaw_core.runtime.records import LastChange
@@ -19,12 +20,13 @@ from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
 from myclaw_core.trust.types import UNDO_WINDOW
 from myclaw_core.types.text import Text
-from myclaw_core.undo.handler import SNAPSHOT
+from myclaw_core.undo.handler import OUTBOX, SNAPSHOT
 from myclaw_core.undo.records import UNDO_KIND, read_undo, undo_key
 from myclaw_core.undo.types import UndoRecord
 
 __all__ = [
     "UndoLine",
+    "can_be_undone",
     "find_trace",
     "first_words",
     "last_changing",
@@ -97,6 +99,30 @@ async def last_changing(log: EventLog, sender: str, command: str) -> ExecutionTr
     return trace
 
 
+async def can_be_undone(log: EventLog, trace: ExecutionTrace) -> bool:
+    """Return whether something of a trace may still be taken back: what was sent stays sent.
+
+    Raises:
+        StoreError: The log or an undo record cannot be read.
+    """
+    for step in trace.steps:
+        key = undo_key(trace.id, step.index)
+        raw = await log.get(UNDO_KIND, key)
+        if raw is not None and await _is_open(log, read_undo(raw, key)):
+            return True
+    return False
+
+
+async def _is_open(log: EventLog, record: UndoRecord) -> bool:
+    """Return whether a record may still be used: it was not yet, and what it would recall was not sent."""
+    if record.reverted_at is not None:
+        return False
+    if record.handler != OUTBOX:
+        return True
+    message = await open_message(log, UUID(record.data["message_id"]))
+    return message is not None and message.state == "held"
+
+
 def first_words(trace: ExecutionTrace) -> str:
     """Return the beginning of the message that a trace answers, as one line that can be shown."""
     asked = next((message.text for message in trace.messages if message.role == "user"), "")
@@ -165,7 +191,8 @@ async def _undo_step(
                 details=reverted.details,
             )
         )
-    return UndoLine(step=step, reverted=reverted.reverted, details=reverted.details, final=reverted.reverted)
+    final = reverted.reverted or not await _is_open(services.log, record)
+    return UndoLine(step=step, reverted=reverted.reverted, details=reverted.details, final=final)
 
 
 async def _require_vouched(log: EventLog, record: UndoRecord, trace_id: UUID, step_index: int) -> None:

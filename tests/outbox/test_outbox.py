@@ -101,6 +101,23 @@ async def test_what_was_sent_cannot_be_taken_back(
     assert len(post.letters) == 1
 
 
+async def test_undo_offers_nothing_that_was_sent(opened: Any, make_desk: Any, clock: Any, channel: Any) -> None:
+    """It is told once; the next one reaches for what was done before, and a new session offers it no more."""
+    async with opened("Hello") as agent:
+        desk = make_desk(agent, channel)
+        await desk.handle("Write")
+        await clock.pass_time(seconds=120, sleepers=0)
+        await agent.services.outbox.wait()
+        await desk.handle("/undo")
+        await desk.handle("/undo")
+        await desk.handle("/session new")
+        await desk.handle("/undo")
+    assert "not undone" in channel.shown[0]
+    assert "Nothing left to take back here" in channel.shown[1]
+    assert "cannot be undone any more" in channel.shown[3]
+    assert not any("takes it back" in shown for shown in channel.shown)
+
+
 async def test_only_its_sender_recalls_a_message_and_that_counts_as_an_undo(
     opened: Any, make_desk: Any, post: Any, channel: Any, clock: Any
 ) -> None:
