@@ -292,7 +292,9 @@ def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    neurons = commands.add_parser("neurons", help=_("check: what speaks against the code of a neuron"))
+    neurons = commands.add_parser(
+        "neurons", help=_("check, verify: what speaks against the code of a neuron, and what was signed")
+    )
     verbs = neurons.add_subparsers(metavar=VERB, required=True)
     check = verbs.add_parser(
         "check",
@@ -304,6 +306,10 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     check.add_argument("--jsonl", action="store_true", help=_("read JSON lines on stdin, print one answer a line"))
     add_json(check)
     check.set_defaults(command="neurons check")
+    verify = verbs.add_parser("verify", help=_("say which neurons are exactly what was signed; runs nothing of them"))
+    verify.add_argument("name", nargs="?", default="", metavar="NAME", help=_("only this neuron"))
+    add_json(verify)
+    verify.set_defaults(command="neurons verify")
 
 
 def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -15,6 +15,7 @@ __all__ = ["run"]
 _MODULES = {
     "chat": "talk",
     "ask": "talk",
+    "neurons verify": "neurons_verify",
     "plugins enable": "plugin_switch",
     "plugins disable": "plugin_switch",
     "policy covers": "covers",
