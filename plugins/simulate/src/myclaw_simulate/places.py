@@ -83,8 +83,9 @@ def unseen(kind: EffectKind, target: str, root: str, mark: str) -> str:
         return f"{mark}.example"
     if kind in _FILES or kind == "shell_exec":
         return f"{place or '.'}/{mark}"
-    channel, colon, _ = place.rpartition(":")
-    return f"{channel}{colon}{mark}"
+    channel, colon, whom = place.rpartition(":")
+    _name, at, domain = whom.rpartition("@")
+    return f"{channel}{colon}{mark}{at}{domain if at else ''}"
 
 
 def renamed(prompt: str, kind: EffectKind, old: str, new: str) -> str:
