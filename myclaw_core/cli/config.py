@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from myclaw_core.errors import ConfigError, MyclawError, UsageError
+from myclaw_core.errors import ConfigError, MyclawError, UnavailableError, UsageError
 from myclaw_core.messages import N_, _, render
 from myclaw_core.paths import Home
 from myclaw_core.types.text import Text
@@ -82,8 +82,33 @@ def _set(args: argparse.Namespace, home: Home) -> int:
         if changed:
             print(_back(where, before))
     if changed:
+        if (lacking := _nobody(home, where)) is not None:
+            print(f"myclaw: {render(lacking)}", file=sys.stderr)
         _record(home, key, before, after, config)
     return 0
+
+
+def _nobody(home: Home, where: Sequence[str]) -> Text | None:
+    """Return that no plugin offers what was chosen, or `None`; one may be installed next."""
+    from myclaw_core.config.load import nearest
+
+    if where[0] != "slots" and tuple(where) != ("agent", "provider"):
+        return None
+    dispatcher, config = loaded(home)
+    if where[0] == "agent":
+        name, models = config.agent.provider, dispatcher.models()
+        hint = nearest(name, models)
+        lacks = N_("no plugin offers the provider {provider}; {hint}", provider=repr(name), hint=hint)
+        return None if name in models else lacks
+    try:
+        if where[1] == "sandbox":
+            dispatcher.sandbox(config.slots.sandbox)
+        else:
+            dispatcher.store("events", config.slots.events)
+            dispatcher.store("trust", config.slots.trust)
+    except UnavailableError as error:
+        return error.text
+    return None
 
 
 def set_all(home: Home, wanted: Sequence[tuple[str, Sequence[str]]]) -> bool:

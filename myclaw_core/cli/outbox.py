@@ -20,6 +20,7 @@ from myclaw_core.outbox.records import ended_messages, open_messages
 from myclaw_core.outbox.types import OutboxMessage
 from myclaw_core.outbox.words import what_of
 from myclaw_core.paths import Home
+from myclaw_core.process import is_alive
 
 __all__ = ["run"]
 
@@ -50,9 +51,19 @@ def _table(messages: Sequence[OutboxMessage]) -> str:
 
 def _cells(message: OutboxMessage) -> tuple[str, ...]:
     at = f"{(message.ended_at or message.due_at).astimezone(local_zone()):%Y-%m-%d %H:%M:%S}"
-    reason = "" if message.reason is None else render(message.reason)
-    cells = (str(message.id)[:13], word(message.state), at, render(what_of(message)), reason)
+    cells = (str(message.id)[:13], word(message.state), at, render(what_of(message)), _why(message))
     return tuple(map(visible, cells))
+
+
+def _why(message: OutboxMessage) -> str:
+    """Return why a message was not sent, or will not be."""
+    if message.reason is not None:
+        return render(message.reason)
+    if message.ended_at is not None or is_alive(message.owner):
+        return ""
+    if message.state == "held":
+        return _("the program that held it is gone; it will not be sent")
+    return _("the program that was sending it is gone; it may have been sent")
 
 
 def _object(message: OutboxMessage) -> dict[str, Any]:

@@ -111,11 +111,17 @@ def _lines(pairs: Sequence[PairedSender], strangers: Sequence[tuple[str, Strange
         )
         lines += columns(
             [
-                (f"  {each.sender}", str(each.count), each.what, f"{each.last_at:%Y-%m-%d %H:%M} UTC")
+                (f"  {each.sender}", str(each.count), _what(each.what), f"{each.last_at:%Y-%m-%d %H:%M} UTC")
                 for each in reversed(counted.last)
             ]
         )
     return [visible(line) for line in lines]
+
+
+def _what(ignored: str) -> str:
+    """Return in the person's words what was ignored; a messenger may have words of its own."""
+    known = {"message": _("message"), "code": _("code"), "answer": _("answer")}
+    return known.get(ignored.removeprefix("a "), ignored)
 
 
 def _json(pairs: Sequence[PairedSender], strangers: Sequence[tuple[str, Strangers]]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, MutableMapping, Sequence
 from contextlib import suppress
@@ -74,7 +75,20 @@ def without_value(source: Source, where: Sequence[str]) -> str:
     """
     if value_at(source, where) is None:
         return source.text
-    return _edited(source, where, [lambda table: table.pop(where[-1])], _nested(source.values, where, None))
+    text = _edited(source, where, [lambda table: table.pop(where[-1])], _nested(source.values, where, None))
+    return _without_header(text, where[0]) if len(where) > 1 else text
+
+
+def _without_header(text: str, section: str) -> str:
+    """Return a text without a section that says nothing any more, not even in a comment."""
+    if tomllib.loads(text).get(section) != {}:
+        return text
+    left = re.sub(rf"(?m)^\[{re.escape(section)}\][ \t]*\r?\n(?:[ \t]*\r?\n)*(?=\[|\Z)", "", text)
+    if left == text or tomllib.loads(left) != {
+        name: each for name, each in tomllib.loads(text).items() if name != section
+    }:
+        return text
+    return left.rstrip("\r\n") + "\n" if left.strip() else left
 
 
 def write_text(path: Path, text: str) -> None:

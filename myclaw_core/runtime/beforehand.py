@@ -12,6 +12,8 @@ from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.policy.never import NeverRecord
 from myclaw_core.runtime.consent import Change, Consent
 from myclaw_core.runtime.services import Services
+from myclaw_core.shown.markup import code
+from myclaw_core.shown.offers import word
 
 __all__ = ["BeforehandCommands"]
 
@@ -55,7 +57,10 @@ class BeforehandCommands:
         if rest:
             return await self._allow_again(_chosen(entries, rest), rest)
         if not entries:
-            return _("Nothing is on your never-list. Answer a question with `never` to put something there.")
+            never = code(word("never"))
+            return _(
+                "Nothing is on your never-list. Answer a question with {never} to put something there.", never=never
+            )
         lines = [f"{number}. {_code(_entry(entry))}" for number, entry in enumerate(entries, 1)]
         return "\n".join(lines) + "\n\n" + _("`/never remove N` takes one off.")
 
@@ -104,6 +109,4 @@ def _entry(entry: NeverRecord) -> str:
 
 
 def _code(text: str) -> str:
-    """Return `text` as a Markdown code span, in which nothing is markup."""
-    plain = visible(text).replace("`", "'")
-    return f"`{plain}`"
+    return code(visible(text))

@@ -69,7 +69,7 @@ async def trace_id_of(log: EventLog, wanted: str) -> str:
     """
     matches = await log.trace_ids(wanted.lower(), limit=2)
     if not matches:
-        raise UsageError(N_("no trace starts with {wanted}; see 'myclaw audit show'", wanted=repr(wanted)))
+        raise UsageError(N_("no trace starts with {wanted}; see 'myclaw audit list'", wanted=repr(wanted)))
     if len(matches) > 1:
         raise UsageError(N_("more than one trace starts with {wanted}; give more of its id", wanted=repr(wanted)))
     return matches[0]

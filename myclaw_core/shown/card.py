@@ -24,7 +24,9 @@ _EFFECTS = 8
 _ARGS = 8
 
 _LEAVES: frozenset[EffectKind] = frozenset({"network_out", "outbound_message", "cost_spend"})
-_TAINT_NOTE = N_("files, pages or tool output were read before this was proposed; a text in them may have asked for it")
+_TAINT_NOTE = N_(
+    "earlier messages or results of tools were read before this was proposed; a text in them may have asked for it"
+)
 
 _LABELS = {
     label.msgid: label

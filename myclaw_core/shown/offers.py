@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from attrs import frozen
@@ -64,8 +64,12 @@ class Offer:
         action = self.card.request.draft.action
         return self._doing([effect.effect_class for effect in action.effects])
 
-    def meanings(self) -> list[str]:
-        """Return what each further answer means, one row each."""
+    def meanings(self, label: Callable[[Answer], str] | None = None) -> list[str]:
+        """Return what each further answer means, one row each.
+
+        Args:
+            label: What an answer is called where this is read; its word by default.
+        """
         count = len(self.others)
         means = {
             "never": _("no, and never again: {what}", what=self._denied()),
@@ -78,7 +82,7 @@ class Offer:
             "30 min": _("the same for 30 minutes"),
             "3 times": _("yes to this one and the next two similar ones"),
         }
-        return [f"{word(answer)}: {means[answer]}" for answer in self.more]
+        return [f"{(label or word)(answer)}: {means[answer]}" for answer in self.more]
 
     def _denied(self) -> str:
         return self._doing(denied_classes(self.card.request))

@@ -102,6 +102,35 @@ def test_unset_brings_the_default_back(run, file: Path) -> None:
     assert (again.code, again.out) == (0, "agent.level is not set; nothing was changed\n")
 
 
+def test_unset_leaves_no_empty_section_behind(run, file: Path) -> None:
+    """One with a word of the person's own in it stays."""
+    before = file.read_text()
+    run("config", "set", "approval.expires_s", "60")
+    assert "[approval]" in file.read_text()
+    run("config", "set", "--unset", "approval.expires_s")
+    assert file.read_text() == before
+    file.write_text(before + "\n[approval]\n# mine\nexpires_s = 60\n")
+    run("config", "set", "--unset", "approval.expires_s")
+    assert file.read_text() == before + "\n[approval]\n# mine\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("agent.provider", "anthropi", "no plugin offers the provider 'anthropi'; the nearest known is 'anthropic'"),
+        ("slots.sandbox", "none", "no sandbox: the plugin none is not installed"),
+        ("agent.model", "nobody-knows", ""),
+    ],
+)
+def test_what_no_plugin_offers_is_set_with_a_warning(run, file: Path, key: str, value: str, told: str) -> None:
+    """It may be installed next."""
+    ended = run("config", "set", key, value)
+    assert ended.code == 0
+    assert told in ended.err
+    assert bool(ended.err) == bool(told)
+    assert value in file.read_text()
+
+
 @pytest.mark.parametrize(
     ("args", "told"),
     [

@@ -59,6 +59,7 @@ def test_a_program_that_is_killed_in_the_hold_sends_nothing_and_the_next_start_s
     child.expect_exact("1 message is held and sent in")
     child.kill(signal.SIGKILL)
     child.wait()
+    assert "the program that held it is gone; it will not be sent" in console.run("outbox", "list").out
     script({"text": "Hello."}, config=MAIL)
     ended = console.run("ask", "Hi")
     assert ended.out == "Hello.\n"

@@ -247,6 +247,8 @@ async def test_more_shows_every_answer_with_what_it_means(talk: Talk) -> None:
     assert (
         "similar ones run without a question for 10 minutes: fs_write doing fs_write:/home/me/notes/*" in talk.last.text
     )
+    for button in talk.labels()[2:-2]:
+        assert f"• {button}: " in talk.last.text
     await talk.press("back")
     await talk.press("more…")
     await talk.press("no, never again")

@@ -8,10 +8,11 @@ from uuid import UUID
 
 from attrs import frozen
 
+from myclaw_core.messages import _
 from myclaw_core.shown.offers import Answer
 from myclaw_telegram.api import Button
 
-__all__ = ["NAMES", "Action", "Data", "button", "fitting"]
+__all__ = ["NAMES", "Action", "Data", "button", "fitting", "label"]
 
 Action = Answer | Literal["more", "back", "name 1", "name 2", "name 3", "again", "recall"]
 
@@ -74,14 +75,32 @@ class Data:
         return made if made is not None and made.encoded() == text else None
 
 
-def button(label: str, action: Action, id_: UUID, token: str = "") -> Button:
+def label(action: Action) -> str:
+    """Return what a button says, and what is told once it was pressed."""
+    labels: dict[Action, str] = {
+        "yes": _("yes"),
+        "no": _("no"),
+        "more": _("more…"),
+        "back": _("back"),
+        "details": _("show all"),
+        "10 min": _("yes, similar ones for 10 min"),
+        "30 min": _("yes, similar ones for 30 min"),
+        "3 times": _("yes, similar ones 3 times"),
+        "always": _("yes, always exactly this"),
+        "keep asking": _("yes, but keep asking"),
+        "never": _("no, never again"),
+    }
+    return labels.get(action, labels["yes"])
+
+
+def button(text: str, action: Action, id_: UUID, token: str = "") -> Button:
     """Return a button."""
-    return Button(fitting(label), Data(action, id_, token).encoded())
+    return Button(fitting(text), Data(action, id_, token).encoded())
 
 
-def fitting(label: str, most: int = _MAX_LABEL_CHARS) -> str:
+def fitting(text: str, most: int = _MAX_LABEL_CHARS) -> str:
     """Return a label as a button can show it: one of more than `most` characters is cut in its middle."""
-    if len(label) <= most:
-        return label
+    if len(text) <= most:
+        return text
     half = most // 2
-    return f"{label[:half]}…{label[1 - half :]}"
+    return f"{text[:half]}…{text[1 - half :]}"

@@ -6,34 +6,16 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from myclaw_core.messages import _, n_
+from myclaw_core.messages import n_
 from myclaw_core.shown.inert import inert
 from myclaw_core.shown.offers import SIMILAR, Answer, Offer
 from myclaw_telegram.api import Button
-from myclaw_telegram.keyboard import NAMES, Action, button, fitting
+from myclaw_telegram.keyboard import NAMES, Action, button, fitting, label
 from myclaw_telegram.questions import Question
 
-__all__ = ["Keys", "label", "name_label"]
+__all__ = ["Keys", "name_label"]
 
 _NAME_CHARS = 50
-
-
-def label(action: Action) -> str:
-    """Return what a button says, and what is told once it was pressed."""
-    labels: dict[Action, str] = {
-        "yes": _("yes"),
-        "no": _("no"),
-        "more": _("more…"),
-        "back": _("back"),
-        "details": _("show all"),
-        "10 min": _("yes, similar ones for 10 min"),
-        "30 min": _("yes, similar ones for 30 min"),
-        "3 times": _("yes, similar ones 3 times"),
-        "always": _("yes, always exactly this"),
-        "keep asking": _("yes, but keep asking"),
-        "never": _("no, never again"),
-    }
-    return labels.get(action, labels["yes"])
 
 
 def name_label(name: str) -> str:

@@ -14,6 +14,7 @@ from myclaw_core.shown.card import bounds, diff_rows, facts, summary, under
 from myclaw_core.shown.inert import cut
 from myclaw_core.shown.offers import Offer
 from myclaw_core.shown.said import Said
+from myclaw_telegram.keyboard import label
 from myclaw_telegram.markup import escaped
 from myclaw_telegram.split import LIMIT_UNITS, units
 
@@ -83,7 +84,7 @@ def sheet_html(questions: Sequence[Question], head: str = "") -> str:
 
 def card_html(question: Question, offer: Offer) -> str:
     """Return one question with what each answer to it means."""
-    meanings = "\n".join(escaped(f"• {cut(each, 400)}") for each in offer.meanings())
+    meanings = "\n".join(escaped(f"• {cut(each, 400)}") for each in offer.meanings(label))
     for size in _SIZES:
         html = f"{_block(question, size, alone=False)}\n\n{meanings}"
         if units(html) <= LIMIT_UNITS:
@@ -98,7 +99,7 @@ def whole_text(card: ApprovalCard, now: datetime) -> str:
         now: Aware UTC, for the minutes that are left.
     """
     lines = [*facts(card, whole=True, details=""), *bounds(card, now), *diff_rows(card.diff, None, "")]
-    lines += under("also", Offer(card).meanings())
+    lines += under("also", Offer(card).meanings(label))
     return redact_text(
         "\n".join([summary(card), "", *(f"{line.label}: {line.text}" if line.label else line.text for line in lines)])
     )

@@ -22,8 +22,8 @@ from myclaw_core.types.text import Text
 from myclaw_telegram.api import Keyboard
 from myclaw_telegram.decoys import decoys, shuffled
 from myclaw_telegram.kept import Kept, KeptMessage
-from myclaw_telegram.keyboard import NAMES, Data
-from myclaw_telegram.offered import Keys, label, name_label
+from myclaw_telegram.keyboard import NAMES, Data, label
+from myclaw_telegram.offered import Keys, name_label
 from myclaw_telegram.outgoing import ChatMessage, Content, Outgoing
 from myclaw_telegram.presses import Presses
 from myclaw_telegram.questions import Question, card_html, head_of, sheet_html
