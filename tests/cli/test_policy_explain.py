@@ -63,4 +63,4 @@ def test_a_trace_that_is_not_there_is_an_error_of_one_line(run, turn) -> None:
     turn()
     ended = run("policy", "explain", "xyz")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err == "myclaw: no trace starts with 'xyz'; see 'myclaw audit show'\n"
+    assert ended.err == "myclaw: no trace starts with 'xyz'; see 'myclaw audit list'\n"
