@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from attrs import field, frozen
 
@@ -20,7 +22,7 @@ from myclaw_core.messages import N_
 from myclaw_core.paths import Home
 from myclaw_core.types.text import Text, as_text
 
-__all__ = ["Patient", "admitted", "record_problem"]
+__all__ = ["Patient", "admitted", "can_only_be_read", "record_problem"]
 
 
 @frozen(kw_only=True)
@@ -69,6 +71,11 @@ async def admitted(home: Home, clock: Clock, *, call: bool = False) -> AsyncIter
     finally:
         if log is not None:
             await log.close()
+
+
+def can_only_be_read(folder: Path) -> bool:
+    """Return whether a folder that exists lies on a disk to which nothing can be written."""
+    return folder.exists() and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
 def record_problem(home: Home, name: str) -> Text | None:

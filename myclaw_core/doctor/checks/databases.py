@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
-from myclaw_core.doctor.patient import Patient
+from myclaw_core.doctor.patient import Patient, can_only_be_read
 from myclaw_core.doctor.sound import damage_of
 from myclaw_core.messages import N_
 
@@ -17,6 +17,9 @@ _KEEP = N_("stop myclaw and put a backup in its place; the next start keeps the 
 def check(patient: Patient) -> Iterator[Diagnosis]:
     """Look into every database of the state folder, and for damaged ones that were kept."""
     state = patient.home.state
+    if can_only_be_read(state):
+        yield ok("databases", N_("not looked at while the disk can only be read"))
+        return
     found = sorted(state.glob("*.db"))
     broken = []
     for path in found:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from myclaw_core.assembly import RECORD_ROOM_BYTES
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
-from myclaw_core.doctor.patient import Patient
+from myclaw_core.doctor.patient import Patient, can_only_be_read
 from myclaw_core.messages import N_
 
 __all__ = ["check", "judge"]
@@ -20,11 +20,11 @@ _MIB = 1 << 20
 def check(patient: Patient) -> Iterator[Diagnosis]:
     """Look at the disk that holds the state, or would."""
     folder = next(each for each in (patient.home.state, *patient.home.state.parents) if each.exists())
-    room = os.statvfs(folder)
-    if room.f_flag & os.ST_RDONLY:
+    if can_only_be_read(folder):
         problem = N_("{folder} can only be read", folder=str(folder))
         yield fail("disk", problem, N_("make it writable, or set MYCLAW_HOME to another folder"))
         return
+    room = os.statvfs(folder)
     no_files = room.f_files > 0 and room.f_favail == 0
     yield judge(folder, 0 if no_files else room.f_bavail * room.f_frsize)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
-from myclaw_core.doctor.patient import Patient
+from myclaw_core.doctor.patient import Patient, can_only_be_read
 from myclaw_core.messages import N_
 
 __all__ = ["check"]
@@ -42,8 +42,8 @@ def _look(folder: Path, *, secret: bool) -> Iterator[Diagnosis]:
     elif found.st_uid != os.geteuid():
         todo = N_("run '{command}'", command=f"chown -R {os.geteuid()} {folder}")
         yield fail("folders", N_("{folder} belongs to another user", folder=name), todo)
-    elif not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        todo = N_("run '{command}', or free a read-only disk", command=close)
+    elif not can_only_be_read(folder) and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        todo = N_("run '{command}'", command=close)
         yield fail("folders", N_("{folder} cannot be written", folder=name), todo)
     elif found.st_mode & 0o077:
         tell = fail if secret else warn

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from myclaw_core.assembly import Assembly
 from myclaw_core.doctor.diagnosis import Diagnosis, fail, ok, warn
-from myclaw_core.doctor.patient import Patient, record_problem
+from myclaw_core.doctor.patient import Patient, can_only_be_read, record_problem
 from myclaw_core.errors import MyclawError
 from myclaw_core.events.export import AuditExport
 from myclaw_core.events.keys import load_or_create_key
@@ -22,7 +22,9 @@ _RESTORE = N_("every action asks until then; put a backup in place, 'myclaw audi
 async def check(patient: Patient) -> AsyncIterator[Diagnosis]:
     """Verify what 'myclaw audit verify' verifies."""
     if patient.log is None:
-        if patient.log_problem:
+        if can_only_be_read(patient.home.state):
+            yield ok("event log", N_("not looked at while the disk can only be read"))
+        elif patient.log_problem:
             yield fail("event log", patient.log_problem, _RESTORE)
         else:
             yield ok("event log", N_("nothing is recorded yet"))
