@@ -111,8 +111,10 @@ wall_s = nan
         "11: [policy] per_day_per_class must be at least 1",
         "13: [limits] steps must be a whole number",
         "14: [limits] wall_s must be a finite number",
-        "15: unknown section 'filez'; "
-        "known: agent, approval, budget, demo, limits, outbox, plugins, policy, slots, trust",
+        (
+            "15: unknown section 'filez'; "
+            "known: agent, approval, budget, demo, limits, outbox, plugins, policy, slots, trust"
+        ),
     ]
 
 
