@@ -211,6 +211,23 @@ async def test_what_comes_while_more_is_read_has_a_message_of_its_own_and_no_gra
     assert late.text.endswith("→ no")
 
 
+async def test_what_was_answered_stays_so_after_a_crash_while_another_question_is_open(talk: Talk) -> None:
+    """Only the open one offers to ask again."""
+    first = await talk.ask(question(talk.clock))
+    card = talk.last
+    await talk.pass_time(30)
+    still = await talk.ask(question(talk.clock, name="b.md"))
+    late = talk.last
+    await talk.press("yes", card)
+    await first
+    await talk.until(lambda: card.text.endswith("→ yes") and card.keyboard == [])
+    await talk.until(lambda: talk.core.kept["open messages"].count(b'"message"') == 1)
+    await talk.restart()
+    await talk.until(lambda: talk.labels(late) == ["ask again"])
+    assert card.text.endswith("→ yes")
+    still.cancel()
+
+
 async def test_what_a_grant_answers_in_another_message_says_so_there(talk: Talk) -> None:
     """Both could be read."""
     first = await talk.ask(question(talk.clock))

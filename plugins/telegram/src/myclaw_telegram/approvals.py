@@ -48,7 +48,9 @@ class Round:
         for sheet in self._sheets:
             async with sheet.lock:
                 sheet.draw()
-            if sheet.unshown:
+                if sheet.is_over:  # others may stay open for long
+                    sheet.close()
+            if sheet.unshown and not sheet.is_over:
                 if not await sheet.shown():
                     return False
                 self._stirred.set()  # without a reading pause its buttons come at once
@@ -65,7 +67,7 @@ class Round:
 
     def _takes_more(self, sheet: Sheet) -> bool:
         is_new = self._chat.clock.monotonic() - sheet.began_s <= JOIN_S
-        return is_new and sheet.opened is None and len(sheet.questions) < _LINES_PER_MESSAGE
+        return is_new and not sheet.is_over and sheet.opened is None and len(sheet.questions) < _LINES_PER_MESSAGE
 
     async def _change(self, seen: tuple[bool, ...]) -> None:
         """Wait until a card joins or is closed, a button was pressed, or the next reading pause ends."""

@@ -92,6 +92,11 @@ class Sheet:
         self.chat.presses.began(card.request.id)
 
     @property
+    def is_over(self) -> bool:
+        """Return whether each of its questions has ended: it says how, and takes no more of them."""
+        return bool(self.questions) and all(each.answer for each in self.questions)
+
+    @property
     def unshown(self) -> list[Question]:
         """Return the questions that the person has not seen yet."""
         return [each for each in self.questions if each.ready_s is None]
