@@ -85,12 +85,13 @@ class Reception(Protocol):
         """Hand in an answer to a question, also of an earlier run; return why it does not count, or `None`."""
         ...
 
-    async def again(self, sender: str, request_id: UUID, key: str, place: str = "") -> Text | None:
+    async def again(self, sender: str, request_id: UUID, place: str) -> Text | None:
         """Run the message whose question has ended once more as a new turn; return why that cannot be, or `None`.
 
+        However often it is pressed, a question is asked again once.
+
         Args:
-            key: As `Incoming.key`: the same press is acted on once.
-            place: The conversation that the answer belongs to; the one that the sender used last by default.
+            place: The conversation that the answer belongs to, as `Incoming.place`.
         """
         ...
 

@@ -17,7 +17,6 @@ from myclaw_core.messages import N_
 from myclaw_core.redact import redact_value
 from myclaw_core.runtime.again import words_again
 from myclaw_core.runtime.messenger import Health, Incoming
-from myclaw_core.sessions.kept import KeptSessions
 from myclaw_core.sessions.pairing import Pairing
 from myclaw_core.types.text import Text
 
@@ -42,7 +41,6 @@ class MessengerReception:
         name: The messenger; nothing that it hands in counts for another one.
         agent: The opened agent.
         pairing: Who is served.
-        kept: The sessions.
         receive: Takes a message over and returns whether it is a new one.
         on_health: Is told how the messenger does.
     """
@@ -53,14 +51,12 @@ class MessengerReception:
         *,
         agent: Agent,
         pairing: Pairing,
-        kept: KeptSessions,
         receive: Callable[[Incoming], Awaitable[bool]],
         on_health: Callable[[Health], None],
     ) -> None:
         self._name = name
         self._agent = agent
         self._pairing = pairing
-        self._kept = kept
         self._receive = receive
         self._on_health = on_health
 
@@ -107,7 +103,7 @@ class MessengerReception:
             return _NOT_OPEN
         return await self._agent.services.gateway.submit(reply)
 
-    async def again(self, sender: str, request_id: UUID, key: str, place: str = "") -> Text | None:
+    async def again(self, sender: str, request_id: UUID, place: str) -> Text | None:
         """Run the message behind a question once more; return why that cannot be, or `None`."""
         if not await self.is_paired(sender):
             await self.turned_away(sender, "answer")
@@ -121,7 +117,7 @@ class MessengerReception:
             # Whoever presses twice presses the same question: it is asked again once.
             key=f"again:{request_id}",
             sender=sender,
-            place=place or await self._last_place(sender),
+            place=place,
             text=words,
             received_at=self._agent.clock.now(),
         )
@@ -153,12 +149,6 @@ class MessengerReception:
     def health(self, health: Health) -> None:
         """Pass on how the messenger does."""
         self._on_health(health)
-
-    async def _last_place(self, sender: str) -> str:
-        """Return the conversation that a sender used last."""
-        mine = (self._name, sender)
-        found = (each for each in await self._kept.all() if (each.session.channel, each.session.sender) == mine)
-        return next((record.place for record in found), "")
 
 
 def _masked(value: bytes) -> bytes:

@@ -75,7 +75,6 @@ class Sessions:
             messenger,
             agent=self._agent,
             pairing=self._pairing,
-            kept=self._kept,
             receive=self.receive,
             on_health=partial(self._on_health, messenger),
         )

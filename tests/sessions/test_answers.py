@@ -31,13 +31,13 @@ async def cut_off(open_sessions: Any, crash: Any) -> UUID:
 async def test_a_question_of_before_the_restart_is_asked_again_once(
     open_sessions: Any, crash: Any, home: Any, clock: FakeClock
 ) -> None:
-    """Whoever presses twice, or is delivered twice, runs it once; it goes to the conversation that was used last."""
+    """Whoever presses twice, or is delivered twice, runs it once; it goes to the conversation where that is pressed."""
     request_id = await cut_off(open_sessions, crash)
     async with open_sessions([WRITE, says("Done.")], paired=False) as bench:
         late = await bench.reception.submit(Reply(request_id=request_id, granted=True, by="fake:1"))
         assert "not open any more" in str(late)
-        assert await bench.reception.again("fake:1", request_id, "press 1") is None
-        assert "asked again already" in str(await bench.reception.again("fake:1", request_id, "press 2"))
+        assert await bench.reception.again("fake:1", request_id, "room") is None
+        assert "asked again already" in str(await bench.reception.again("fake:1", request_id, "room"))
         await bench.quiet()
         started = [event.turn.text for event in await bench.events(TurnStarted)]
     assert started == ["Write a", "Write a"]
@@ -51,8 +51,8 @@ async def test_somebody_else_cannot_have_it_asked_again(open_sessions: Any, cras
         pairing = Pairing(bench.agent.log, clock)
         code, _ = await pairing.offer("fake", "cli:me")
         assert await pairing.try_code("fake", "fake:2", code, "Emil")
-        assert "not known any more" in str(await bench.reception.again("fake:2", request_id, "press"))
-        assert "not known any more" in str(await bench.reception.again("fake:1", UUID(int=7), "press"))
+        assert "not known any more" in str(await bench.reception.again("fake:2", request_id, "room"))
+        assert "not known any more" in str(await bench.reception.again("fake:1", UUID(int=7), "room"))
         assert bench.sessions.busy is False
 
 

@@ -172,7 +172,7 @@ async def test_nothing_of_a_stranger_is_acted_on(open_sessions: Any, clock: Fake
         await bench.send("/stop")
         reply = Reply(request_id=UUID(int=1), granted=True, by="fake:1")
         assert "not open" in str(await bench.reception.submit(reply))
-        assert "not open" in str(await bench.reception.again("fake:1", UUID(int=1), "k"))
+        assert "not open" in str(await bench.reception.again("fake:1", UUID(int=1), "home"))
         assert "not open" in str(await bench.reception.recall("fake:1", UUID(int=1)))
         await bench.quiet()
         assert await bench.waiting() == []

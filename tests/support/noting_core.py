@@ -86,7 +86,7 @@ class NotingCore:
         self.changed.set()
         return None
 
-    async def again(self, sender: str, request_id: UUID, key: str) -> Text | None:
+    async def again(self, sender: str, request_id: UUID, place: str) -> Text | None:
         """Take every wish to run something again."""
         return None
 

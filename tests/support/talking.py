@@ -48,11 +48,11 @@ class AskingCore(NotingCore):
         self.replies.append(reply)
         return await self.desk.gateway.submit(reply) if self.desk else None
 
-    async def again(self, sender: str, request_id: UUID, key: str) -> Text | None:
+    async def again(self, sender: str, request_id: UUID, place: str) -> Text | None:
         """Note a wish; the same one counts once."""
-        if (sender, request_id, key) in self.wishes:
+        if (sender, request_id, place) in self.wishes:
             return Text("that was asked again already")
-        self.wishes.append((sender, request_id, key))
+        self.wishes.append((sender, request_id, place))
         return None
 
     async def recall(self, sender: str, held_id: UUID) -> Text:

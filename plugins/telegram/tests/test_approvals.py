@@ -411,7 +411,7 @@ async def test_after_a_restart_the_message_is_edited_and_offers_to_ask_again(tal
     again = talk.last.button("ask again")["callback_data"]
     assert await talk.press("ask again") == ""
     assert "asked again already" in await talk.forge(again)
-    assert talk.core.wishes == [(talk.sender, request.id, f"again:{request.id}")]
+    assert talk.core.wishes == [(talk.sender, request.id, str(talk.last.chat_id))]
     await talk.until(lambda: not talk.last.keyboard)
 
 

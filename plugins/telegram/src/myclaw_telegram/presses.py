@@ -163,7 +163,7 @@ class Presses:
         return told
 
     async def _again(self, reception: Reception, press: Pressed, request_id: UUID, sender: str) -> Text | None:
-        refusal = await reception.again(sender, request_id, f"again:{request_id}")
+        refusal = await reception.again(sender, request_id, str(press.chat_id))
         if refusal is None:
             place = (press.chat_id, press.message_id)
             self._rewrite(place, self._ended(place, _("asked again")))
