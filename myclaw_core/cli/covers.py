@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from myclaw_core.cli.jsonl import numbered_lines, parse_line
+from myclaw_core.cli.jsonl import numbered_lines, parse_object
 from myclaw_core.errors import UsageError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _
@@ -56,13 +56,7 @@ def _read(raw: bytes) -> Mapping[str, str]:
     Raises:
         UsageError: It is none.
     """
-    value = parse_line(raw)
-    if not isinstance(value, dict):
-        raise UsageError(N_("not a JSON object"))
-    if unknown := sorted(set(value) - set(_KEYS)):
-        raise UsageError(
-            N_("unknown keys {names}; known are {known}", names=", ".join(unknown), known=", ".join(_KEYS))
-        )
+    value = parse_object(raw, _KEYS)
     for key in _KEYS:
         if not isinstance(value.get(key, "" if key in ("cwd", "home") else None), str):
             raise UsageError(N_("{key} must be text", key=key))

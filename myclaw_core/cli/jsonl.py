@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
 
-__all__ = ["LINE_LIMIT_BYTES", "MAX_DEPTH", "numbered_lines", "open_lines", "parse_line"]
+__all__ = ["LINE_LIMIT_BYTES", "MAX_DEPTH", "numbered_lines", "open_lines", "parse_line", "parse_object"]
 
 LINE_LIMIT_BYTES = 4_000_000
 MAX_DEPTH = 64
@@ -63,6 +63,23 @@ def parse_line(raw: bytes) -> Any:
         raise UsageError(N_("not JSON: a number has too many digits")) from None
     if _depth(value) > MAX_DEPTH:
         raise UsageError(_TOO_DEEP)
+    return value
+
+
+def parse_object(raw: bytes, keys: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON object of one line.
+
+    Args:
+        keys: The keys it may have.
+
+    Raises:
+        UsageError: It is none, or has another key.
+    """
+    value = parse_line(raw)
+    if not isinstance(value, dict):
+        raise UsageError(N_("not a JSON object"))
+    if unknown := sorted(set(value) - set(keys)):
+        raise UsageError(N_("unknown keys {names}; known are {known}", names=", ".join(unknown), known=", ".join(keys)))
     return value
 
 

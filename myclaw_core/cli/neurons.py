@@ -113,15 +113,9 @@ def _read(raw: bytes) -> Mapping[str, Any]:
     Raises:
         UsageError: It is none.
     """
-    from myclaw_core.cli.jsonl import parse_line
+    from myclaw_core.cli.jsonl import parse_object
 
-    value = parse_line(raw)
-    if not isinstance(value, dict):
-        raise UsageError(N_("not a JSON object"))
-    if unknown := sorted(set(value) - set(_KEYS)):
-        raise UsageError(
-            N_("unknown keys {names}; known are {known}", names=", ".join(unknown), known=", ".join(_KEYS))
-        )
+    value = parse_object(raw, _KEYS)
     for key in ("name", "body_base64"):
         if not isinstance(value.get(key), str):
             raise UsageError(N_("{key} must be text", key=key))
