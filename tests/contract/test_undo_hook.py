@@ -247,4 +247,4 @@ class _Handler(UndoHandler):
         self.name = name
 
     async def revert(self, record: Any, *, force: bool) -> Any:
-        raise NotImplementedError
+        raise AssertionError("what is not taken up is never called")
