@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from myclaw_core.approval.gateway import Gateway
 from myclaw_core.approval.grants import GrantBook
@@ -25,6 +25,7 @@ from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.log import EventLog
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, PinnedNetwork
+from myclaw_core.neurons.ports import NoNeurons
 from myclaw_core.outbox.outbox import Outbox
 from myclaw_core.outbox.undo import OutboxUndo
 from myclaw_core.paths import Home
@@ -38,6 +39,7 @@ from myclaw_core.redact import contains_secret
 from myclaw_core.runtime.failover import model_choices
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.shelf import ToolShelf
 from myclaw_core.runtime.shells import Shells
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace
@@ -95,7 +97,9 @@ class Assembly:
             thresholds=self._thresholds,
         )
         await self.usual_costs.refresh()
-        tools, places = door.tools, door.places
+        tools, places = ToolShelf(door.tools), door.places
+        door = evolve(door, tools=tools)
+        sandbox = self._sandbox()
         providers = self.dispatcher.models()
         enclosure = self._enclosure(places)
         ledger = Ledger.configured(self.log, self.clock, self.config.budget)
@@ -132,7 +136,9 @@ class Assembly:
             config_guard=self._config_guard(),
             outputs=OutputKeeper(self.home.outputs, self.config.limits.output_bytes),
             forbidden=lambda real: places.path(real) is not None,
-            shells=Shells(self._sandbox(), enclosure),
+            shells=Shells(sandbox, enclosure),
+            sandbox=sandbox,
+            neurons=NoNeurons(),
             outbox=outbox,
             network=lambda effects: PinnedNetwork(effects=effects, forbidden=places.address, lookup=self.lookup),
             signals=self._signals,

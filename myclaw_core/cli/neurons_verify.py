@@ -11,7 +11,8 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import _, render
 
 if TYPE_CHECKING:
-    from myclaw_core.neurons.verified import Quarantined, VerifiedNeuron
+    from myclaw_core.neurons.types import VerifiedNeuron
+    from myclaw_core.neurons.verified import Quarantined
 
 __all__ = ["run"]
 
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _row(found: VerifiedNeuron | Quarantined) -> dict[str, Any]:
     """Return one neuron for programs; the reason is still to be rendered."""
-    from myclaw_core.neurons.verified import VerifiedNeuron
+    from myclaw_core.neurons.types import VerifiedNeuron
 
     if isinstance(found, VerifiedNeuron):
         more = {"version": found.manifest.version, "digest": found.digest, "reason": ""}

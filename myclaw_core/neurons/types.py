@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Literal
 from uuid import UUID
 
 from attrs import field, frozen
 
 from myclaw_core.types.text import Text
 
-__all__ = ["CodeFinding", "NeuronManifest"]
+__all__ = ["CodeFinding", "Invocation", "NeuronManifest", "NeuronRecord", "NeuronStatus", "VerifiedNeuron"]
 
 
 @frozen(kw_only=True)
@@ -58,3 +60,81 @@ class NeuronManifest:
     origin: str
     trace_id: UUID | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class VerifiedNeuron:
+    """A neuron whose files are what was signed.
+
+    Attributes:
+        name: Its name, that of the folder.
+        manifest: What its manifest says.
+        files: The very bytes that were verified, by name of the file; use these, never the file again.
+        digest: SHA-256 of the files in hex.
+    """
+
+    name: str
+    manifest: NeuronManifest
+    files: Mapping[str, bytes]
+    digest: str
+
+    @property
+    def body_hash(self) -> str:
+        """Return the SHA-256 of its body in hex: the version of the actor `neuron:<name>`."""
+        return sha256(self.files["body.py"]).hexdigest()
+
+
+NeuronStatus = Literal["active", "disabled", "quarantined", "removed"]
+
+
+@frozen(kw_only=True)
+class NeuronRecord:
+    """What is on record about a neuron that was approved once: the truth about which bytes of it may run.
+
+    Attributes:
+        digest: `VerifiedNeuron.digest` of what was approved last; anything else in the folder does not run.
+        status: `quarantined` and `disabled` stay until a person rehabilitates it, whatever is in the folder.
+        reason: Why it has that status, one line; empty where it is active.
+        at: When it came to that status.
+        born_at: When the bytes were approved.
+        reward: R in [0, 1] with which its trust began.
+        origin: Where it came from, such as `adopted` or `synthesis`.
+        strikes: Failures of its body or its sandbox since its last success.
+    """
+
+    name: str
+    version: str
+    digest: str
+    body_hash: str
+    status: NeuronStatus
+    at: datetime
+    born_at: datetime
+    reward: float
+    origin: str
+    reason: Text = field(factory=lambda: Text(""))
+    trace_id: UUID | None = None
+    strikes: int = 0
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Invocation:
+    """One run of a neuron, as its journal keeps it.
+
+    Attributes:
+        trace_id: The turn in which it ran.
+        caller: Who called it: `core` for a model's or a person's call, else `neuron:<name>`.
+        outcome: How it ended; `denied` where the person or the policy kept it from its work, `failed` where its body
+            raised or gave no valid output, else the sandbox's limit that it passed.
+        gap_pre: Distance to the goal before, in [0, 1]; `None` where nobody measured it. So too `gap_post`, after.
+        wall_ms: Its own time, without waiting for the person.
+    """
+
+    trace_id: UUID
+    at: datetime
+    caller: str
+    outcome: Literal["ok", "failed", "denied", "cancelled", "timeout", "memory", "cpu", "output", "killed"]
+    wall_ms: int
+    cost_eur: float = 0.0
+    gap_pre: float | None = None
+    gap_post: float | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,29 +18,12 @@ from myclaw_core.neurons.folder import SIGNATURE_FILE, FolderFiles, UnfitFolderE
 from myclaw_core.neurons.manifest import MANIFEST_FILE, NEURON_NAME, read_manifest
 from myclaw_core.neurons.normal import is_normal
 from myclaw_core.neurons.signing import digest_of, verify
-from myclaw_core.neurons.types import NeuronManifest
+from myclaw_core.neurons.types import VerifiedNeuron
 from myclaw_core.types.text import Text
 
-__all__ = ["Quarantined", "VerifiedNeuron", "neuron_names", "verified", "verify_folders"]
+__all__ = ["Quarantined", "neuron_names", "verified", "verify_folders"]
 
 _SIGNATURE = re.compile(rb"([0-9a-f]{64})\n")
-
-
-@frozen(kw_only=True)
-class VerifiedNeuron:
-    """A neuron whose files are what was signed.
-
-    Attributes:
-        name: Its name, that of the folder.
-        manifest: What its manifest says.
-        files: The very bytes that were verified, by name of the file; use these, never the file again.
-        digest: SHA-256 of the files in hex.
-    """
-
-    name: str
-    manifest: NeuronManifest
-    files: Mapping[str, bytes]
-    digest: str
 
 
 @frozen(kw_only=True)

@@ -9,7 +9,7 @@ from uuid import UUID
 from attrs import field, frozen
 
 from myclaw_core.constitution.types import ViolationReport
-from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
+from myclaw_core.types.action import ApprovalRequestDraft, Caller, PlannedAction
 from myclaw_core.types.effect import Effect, EffectKind, Verdict
 from myclaw_core.types.text import Text
 
@@ -48,6 +48,7 @@ class Situation:
         attended: Whether somebody is there to answer a question.
         model: The model that proposed the call; empty if unknown.
         asks: Why the person is asked whatever the checks allow; `None` where the checks alone say.
+        callers: The neurons through whose calls it comes, outermost first.
     """
 
     roots: tuple[str, ...]
@@ -57,6 +58,7 @@ class Situation:
     attended: bool = True
     model: str = ""
     asks: Text | None = None
+    callers: tuple[Caller, ...] = ()
 
 
 @frozen(kw_only=True)

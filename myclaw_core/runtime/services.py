@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from attrs import frozen
 
@@ -16,6 +16,7 @@ from myclaw_core.errors import UnavailableError
 from myclaw_core.events.log import EventLog
 from myclaw_core.messages import N_
 from myclaw_core.net.access import PinnedNetwork
+from myclaw_core.neurons.ports import Neurons
 from myclaw_core.outbox.outbox import Outbox
 from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.grants import RunGrants
@@ -25,10 +26,11 @@ from myclaw_core.runtime.failover import ModelChoice
 from myclaw_core.runtime.model import ModelProvider
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.recorder import TraceRecorder
+from myclaw_core.runtime.shelf import ToolShelf
 from myclaw_core.runtime.shells import Shells
-from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace, PluginVersion
 from myclaw_core.runtime.validation import ArgumentValidator
+from myclaw_core.sandbox.sandbox import Sandbox
 from myclaw_core.trust.backtest import BackTest
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.action import PlannedAction
@@ -47,7 +49,7 @@ class Services:
     Attributes:
         levels: Which autonomy level stands.
         standing_roots: Real absolute folders that are open in every run.
-        tools: Registry by name.
+        tools: Registry by name; the neurons in it change.
         provider: Reaches the model of `[agent]`; `None` where no plugin offers it.
         failover: The models to ask where that one cannot be had.
         local: The models of the tier `local-fast`.
@@ -55,6 +57,8 @@ class Services:
         journal: Keeps what is needed to take changes of files back.
         undo: Takes steps back.
         shells: Runs judged commands in the sandbox.
+        sandbox: Runs neurons.
+        neurons: Keeps the neurons among `tools` in step with their folder.
         outbox: Holds what is to be sent, and sends it.
         network: Makes the network access of one call from its judged effects.
         signals: What a finished trace says about its subjects.
@@ -73,7 +77,7 @@ class Services:
     levels: Levels
     standing_roots: tuple[str, ...]
     grants: RunGrants
-    tools: Mapping[str, Tool]
+    tools: ToolShelf
     validator: ArgumentValidator
     provider: ModelProvider | None
     journal: UndoJournal
@@ -87,6 +91,8 @@ class Services:
     outlook: Callable[[PlannedAction], Awaitable[Sequence[BackTest]]]
     plugins: Sequence[PluginVersion]
     shells: Shells
+    sandbox: Sandbox
+    neurons: Neurons
     outbox: Outbox
     failover: tuple[ModelChoice, ...] = ()
     local: tuple[ModelChoice, ...] = ()

@@ -13,6 +13,7 @@ from attrs import field, frozen
 from myclaw_core.clock import Clock
 from myclaw_core.errors import EffectChangedError
 from myclaw_core.messages import N_
+from myclaw_core.neurons.types import VerifiedNeuron
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.sandbox.sandbox import ShellRun
 from myclaw_core.types.effect import Effect, EffectKind, Reversibility
@@ -226,6 +227,11 @@ class Tool:
         shell: Which arguments name a command for the sandbox; `None` for any other tool.
         outbox: How it sends through the outbox; `None` for any other tool.
         undo: How it is taken back where it changes something other than files.
+        neuron: The neuron that it runs in the sandbox, with the bytes that were verified; `None` for any other tool.
+            It has no `run` either; `version` is the hash of its body.
+        internal: Whether only the core itself calls it: no model is offered it, and no neuron may call it by name.
+        details: What a person is shown besides the summary before it runs, for one that plans no files. Plain; it may
+            raise `ToolFailure` where the call cannot work, and then nobody is asked.
         idempotent: Whether the core may call it again after a passing failure.
         timeout_s: Seconds after which it is cancelled.
         plugin: The plugin that offers it; the registry fills it in.
@@ -241,6 +247,9 @@ class Tool:
     shell: ShellArgs | None = None
     outbox: Outboxed | None = None
     undo: ToolUndo | None = None
+    neuron: VerifiedNeuron | None = None
+    internal: bool = False
+    details: Callable[[Mapping[str, Any]], str] | None = None
     idempotent: bool = False
     timeout_s: float = 60.0
     plugin: str = ""

@@ -15,6 +15,7 @@ from myclaw_core.budget.purposes import Tier
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.messages import N_
 from myclaw_core.policy.types import PolicyDecision
+from myclaw_core.types.action import Caller
 from myclaw_core.types.effect import Autonomy, Effect, EffectKind
 from myclaw_core.types.text import Text, as_text
 
@@ -174,6 +175,7 @@ class ActionStep:
         exec_result: Set when it ran and succeeded; with `error`, what came out before it failed.
         error: Set when it did not run or failed.
         undo_id: The record that can revert it, if one was made.
+        callers: The neurons through whose calls it came, outermost first; empty for what a model proposed.
     """
 
     index: int
@@ -196,6 +198,7 @@ class ActionStep:
     wall_time_ms: int = 0
     cost_usd: float = 0.0
     undo_id: UUID | None = None
+    callers: tuple[Caller, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 

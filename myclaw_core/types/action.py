@@ -13,9 +13,23 @@ from myclaw_core.types.canonical import digest_of
 from myclaw_core.types.effect import Autonomy, Effect, EffectKind, Reversibility, RiskBand, worst_effect
 from myclaw_core.types.text import Text
 
-__all__ = ["PURE_CLASS", "ApprovalRequestDraft", "PlannedAction", "effect_class_of"]
+__all__ = ["PURE_CLASS", "ApprovalRequestDraft", "Caller", "PlannedAction", "effect_class_of"]
 
 PURE_CLASS = "pure"
+
+
+@frozen(kw_only=True)
+class Caller:
+    """Who acts, as trust counts it.
+
+    Attributes:
+        actor: A tool's name, or `neuron:<name>`.
+        version: Hash of the neuron's body, or version of the plugin that owns the tool; empty if unknown.
+    """
+
+    actor: str
+    version: str = ""
+    unknown_fields: Mapping[str, Any] = field(factory=dict, hash=False)
 
 
 @frozen(kw_only=True)
@@ -40,6 +54,8 @@ class PlannedAction:
         named: Whether every target stands literally in what the user typed this turn.
         actor_version: Body hash of a neuron, or version of the plugin that owns the tool; empty if unknown.
         model: The model that proposed it; empty if unknown.
+        callers: The neurons through whose calls it came, outermost first; empty for what a model proposed. All of them
+            must pass.
     """
 
     kind: EffectKind
@@ -61,7 +77,18 @@ class PlannedAction:
     named: bool = False
     actor_version: str = ""
     model: str = ""
+    callers: tuple[Caller, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def acting(self) -> tuple[Caller, ...]:
+        """Return everyone who must pass: each neuron on the way; for the call of a neuron that neuron alone.
+
+        Whoever calls it has passed the same question just before.
+        """
+        if self.kind == "neuron_invoke" or not self.callers:
+            return (Caller(actor=self.actor, version=self.actor_version),)
+        return self.callers
 
     @classmethod
     def from_tool_call(
@@ -82,6 +109,7 @@ class PlannedAction:
         named: bool = False,
         actor_version: str = "",
         model: str = "",
+        callers: tuple[Caller, ...] = (),
     ) -> PlannedAction:
         """Build the action of one tool call from its arguments and the effects the core resolved."""
         worst = worst_effect(effects)
@@ -105,6 +133,7 @@ class PlannedAction:
             named=named,
             actor_version=actor_version,
             model=model,
+            callers=callers,
         )
 
 

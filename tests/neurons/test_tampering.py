@@ -13,7 +13,8 @@ import pytest
 from signed_neurons import BODY, KEY, neuron_files, signature_of, write_neuron
 
 from myclaw_core.neurons.signing import resign
-from myclaw_core.neurons.verified import Quarantined, VerifiedNeuron, verified
+from myclaw_core.neurons.types import VerifiedNeuron
+from myclaw_core.neurons.verified import Quarantined, verified
 
 FILES = ("body.py", "test_birth.py", "manifest.yaml", "signature.hmac")
 MISMATCH = "the signature does not match"

@@ -12,7 +12,8 @@ from signed_neurons import BODY, KEY, MANIFEST, neuron_files, write_neuron
 
 from myclaw_core.errors import EffectChangedError, UsageError
 from myclaw_core.neurons.signing import digest_of
-from myclaw_core.neurons.verified import Quarantined, VerifiedNeuron, neuron_names, verified, verify_folders
+from myclaw_core.neurons.types import VerifiedNeuron
+from myclaw_core.neurons.verified import Quarantined, neuron_names, verified, verify_folders
 
 LOADS = 2_000
 

@@ -1,0 +1,39 @@
+"""What the runtime asks of whoever keeps the neurons."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from myclaw_core.neurons.types import Invocation, VerifiedNeuron
+
+__all__ = ["Neurons", "NoNeurons"]
+
+
+class Neurons(Protocol):
+    """Keeps the tool shelf in step with the folder of neurons and notes how their runs ended."""
+
+    async def refresh(self) -> None:
+        """Look whether anything in the folder has changed and admit, replace or put aside accordingly.
+
+        It costs a few file states where nothing has changed; the runtime calls it before each model call and before
+        each run of a neuron.
+        """
+        ...
+
+    async def ran(self, neuron: VerifiedNeuron, invocation: Invocation) -> None:
+        """Write a run into the neuron's journal, and count strikes: the third in a row puts it aside at once.
+
+        A strike is an outcome other than `ok`, `denied` and `cancelled`; `ok` resets them. It never raises for a
+        journal that cannot be written; that is told to the log.
+        """
+        ...
+
+
+class NoNeurons:
+    """Stands where there are none."""
+
+    async def refresh(self) -> None:
+        """Find nothing."""
+
+    async def ran(self, neuron: VerifiedNeuron, invocation: Invocation) -> None:
+        """Note nothing."""
