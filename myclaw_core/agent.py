@@ -31,11 +31,11 @@ from myclaw_core.paths import Home
 from myclaw_core.plugins import PluginSet
 from myclaw_core.policy.rates import RATE_KIND
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.deferred import LeftRunner
 from myclaw_core.runtime.failover import provider_names
 from myclaw_core.runtime.interrupted import note_what_is_left
 from myclaw_core.runtime.recovery import recover
 from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.single_call import SingleCall
 from myclaw_core.runtime.turn import TurnRunner
 from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import UndoLine, undo_trace
@@ -195,7 +195,7 @@ class Agent:
         """
         return TurnRunner(self.services, turn, channel, history)
 
-    async def run(self, turn: TurnRunner | LeftRunner) -> None:
+    async def run(self, turn: TurnRunner | SingleCall) -> None:
         """Run one turn and let trust follow it; cancelling closes its trace as `abandoned`.
 
         Raises:

@@ -12,11 +12,11 @@ from myclaw_core.approval.types import Deferred
 from myclaw_core.clock import local_zone
 from myclaw_core.messages import N_
 from myclaw_core.policy.types import Situation
-from myclaw_core.runtime.channel import Channel, show_end
-from myclaw_core.runtime.recorder import TURN_KIND, new_trace
+from myclaw_core.runtime.channel import Channel
+from myclaw_core.runtime.recorder import TURN_KIND
 from myclaw_core.runtime.services import Services
-from myclaw_core.runtime.steps import StepRunner
-from myclaw_core.runtime.types import ExecutionTrace, Outcome, ToolCall, Turn
+from myclaw_core.runtime.single_call import SingleCall
+from myclaw_core.runtime.types import ExecutionTrace, ToolCall, Turn
 from myclaw_core.shown.closing import closing
 from myclaw_core.shown.markup import code
 from myclaw_core.types.effect import lower_level
@@ -30,7 +30,7 @@ PENDING = "/pending"
 """The command that puts what was left; the turns it begins carry it as their message."""
 
 
-class LeftRunner:
+class LeftRunner(SingleCall):
     """Puts one question that was left and, after a yes, runs its call once; no model is asked.
 
     The call is judged afresh, and asked about whatever it may have earned since. It keeps the taint of the run that
@@ -44,47 +44,17 @@ class LeftRunner:
     """
 
     def __init__(self, services: Services, turn: Turn, channel: Channel, left: Deferred) -> None:
-        self._services = services
-        self._turn = turn
-        self._channel = channel
-        self._left = left
-        self._recorder = services.recorder(new_trace(turn, services.plugins, services.config.digest))
-        self._steps = StepRunner(services, turn, self._recorder, channel, left)
-
-    @property
-    def trace(self) -> ExecutionTrace:
-        """Return the trace; it is closed once `run` has ended."""
-        return self._recorder.trace
-
-    async def run(self) -> None:
-        """Put the question, run the call where it was granted, and close the trace, whatever happens.
-
-        Raises:
-            asyncio.CancelledError: It was cancelled; the trace is closed as `abandoned`.
-            StoreError: The log cannot be written; the trace is found and closed at the next start.
-        """
-        await self._services.gateway.refresh()
-        try:
-            async with self._recorder.during(self._turn, self._services.signals):
-                self.trace.outcome = await self._act()
-        finally:
-            show_end(self._channel, self.trace, beside=True)
-
-    async def _act(self) -> Outcome:
-        action, sealed = self._left.request.draft.action, self._left.sealed
+        action, sealed = left.request.draft.action, left.sealed
         situation = Situation(
-            roots=self._turn.roots,
+            roots=turn.roots,
             cwd=sealed.cwd,
             tainted=action.tainted,
-            attended=self._channel.attended,
-            asks=N_("a run without you wanted it on {at}", at=asked_at(self._left)),
+            attended=channel.attended,
+            model=action.model,
+            asks=N_("a run without you wanted it on {at}", at=asked_at(left)),
         )
-        call = ToolCall(id=str(self._left.request.id), tool=action.tool_name, args=sealed.args)
-        await self._steps.run([call], action.model, situation)
-        (step,) = self.trace.steps
-        if step.error is None:
-            return "success"
-        return "denied" if step.error.kind == "denied" else "failed"
+        call = ToolCall(id=str(left.request.id), tool=action.tool_name, args=sealed.args)
+        super().__init__(services, turn, channel, call, situation=situation, left=left)
 
 
 async def can_be_put(services: Services) -> list[Deferred]:
