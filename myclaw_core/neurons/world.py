@@ -70,3 +70,7 @@ class World(Protocol):
     def log(self, text: str) -> None:
         """Take in a line for whoever looks at the run."""
         ...
+
+    async def undeclared(self, name: str) -> None:
+        """Note that the body called what its manifest does not name; nothing was called."""
+        ...
