@@ -11,12 +11,14 @@ from uuid import UUID
 from myclaw_core.codec.converter import from_json, to_json
 from myclaw_core.codec.problems import MISSING, json_problems, kind_of
 from myclaw_core.errors import CodecError
-from myclaw_core.events.types import Event, UnknownEvent
+from myclaw_core.events.types import Event, NeuronBorn, NeuronChanged, UnknownEvent
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = ["from_value", "tag_of", "to_value"]
 
+_TAGS: Mapping[type, str] = {NeuronBorn: "neuron.born", NeuronChanged: "neuron.changed"}
+"""Those that the specification names otherwise."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -25,7 +27,7 @@ def tag_of(event: Event | type) -> str:
     if isinstance(event, UnknownEvent):
         return event.type
     cls = event if isinstance(event, type) else type(event)
-    return _HUMP.sub("_", cls.__name__).lower()
+    return _TAGS.get(cls) or _HUMP.sub("_", cls.__name__).lower()
 
 
 def to_value(event: Event) -> dict[str, Any]:

@@ -21,6 +21,8 @@ from myclaw_core.events.types import (
     GrantGiven,
     LevelChanged,
     ModelCalled,
+    NeuronBorn,
+    NeuronChanged,
     NeverChanged,
     NightlyDone,
     OutboxChanged,
@@ -324,6 +326,18 @@ def _trust_changed(event: TrustChanged) -> list[str]:
         case "birth":
             first = _("born with a score of {reward:.2f}:", reward=event.reward or 0.0)
     return [first, *subjects]
+
+
+@_lines.register
+def _neuron_born(event: NeuronBorn) -> list[str]:
+    first = _("neuron {name} {version} was approved and may run", name=event.name, version=event.version)
+    return [first, _("digest {digest}, born with a score of {reward:.2f}", digest=event.digest, reward=event.reward)]
+
+
+@_lines.register
+def _neuron_changed(event: NeuronChanged) -> list[str]:
+    first = _("neuron {name} {version}: {change}", name=event.name, version=event.version, change=word(event.change))
+    return [first, render(event.reason)]
 
 
 @_lines.register

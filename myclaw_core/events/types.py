@@ -29,6 +29,9 @@ __all__ = [
     "GrantGiven",
     "LevelChanged",
     "ModelCalled",
+    "NeuronBorn",
+    "NeuronChange",
+    "NeuronChanged",
     "NeverChanged",
     "NightlyDone",
     "OutboxChanged",
@@ -50,6 +53,7 @@ __all__ = [
 
 
 TrustChange = Literal["revoke", "hold", "restore", "rollback", "birth"]
+NeuronChange = Literal["struck", "recovered", "quarantined", "disabled", "rehabilitated", "removed", "resigned"]
 
 
 @frozen(kw_only=True)
@@ -398,6 +402,54 @@ class CostMediansSet:
 
 
 @frozen(kw_only=True)
+class NeuronBorn:
+    """The person approved the files of a neuron, which may run from now on; an earlier version of it no more.
+
+    Attributes:
+        trace_id: The turn in which it was admitted.
+        body_hash: SHA-256 of its body.
+        digest: SHA-256 of its three files.
+        reward: R in [0, 1] with which its trust begins.
+        seal: SHA-256 of the record that says so.
+    """
+
+    name: str
+    version: str
+    body_hash: str
+    digest: str
+    reward: float
+    origin: str
+    seal: str
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class NeuronChanged:
+    """How a neuron stands has changed.
+
+    Attributes:
+        change: `struck`: its body or its sandbox failed; `recovered`: it did well after that; `quarantined`: put aside
+            by the program; `disabled`, `rehabilitated`, `removed`: by the person; `resigned`: under another key.
+        digest: SHA-256 of the files that were approved last.
+        reason: Why, one line.
+        sender: The person who did it; empty where the program did.
+        seal: SHA-256 of the record as it stands now.
+        trace_id: The turn in which it happened.
+    """
+
+    name: str
+    change: NeuronChange
+    version: str
+    digest: str
+    seal: str
+    reason: Text = field(factory=lambda: Text(""))
+    sender: str = ""
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class NightlyDone:
     """The work of a night is done.
 
@@ -465,6 +517,8 @@ Event = (
     | PairingChanged
     | TrustChanged
     | CostMediansSet
+    | NeuronBorn
+    | NeuronChanged
     | NightlyDone
     | SlotEnded
     | UnknownEvent

@@ -51,6 +51,15 @@ WORDS = (
     N_("sent"),
     N_("unknown"),
     N_("recalled"),
+    # What became of a neuron.
+    N_("struck"),
+    N_("recovered"),
+    N_("active"),
+    N_("quarantined"),
+    N_("disabled"),
+    N_("rehabilitated"),
+    N_("removed"),
+    N_("resigned"),
     # How a grant ended.
     N_("over"),
     N_("used up"),

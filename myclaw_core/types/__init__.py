@@ -30,6 +30,9 @@ if TYPE_CHECKING:
         GrantGiven,
         LevelChanged,
         ModelCalled,
+        NeuronBorn,
+        NeuronChange,
+        NeuronChanged,
         NeverChanged,
         NightlyDone,
         OutboxChanged,
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
         UnknownEvent,
     )
     from myclaw_core.memory.types import Episode, Fact, FactProposal
-    from myclaw_core.neurons.types import NeuronManifest
+    from myclaw_core.neurons.types import NeuronManifest, NeuronRecord, NeuronStatus
     from myclaw_core.outbox.types import OutboxMessage, OutboxState
     from myclaw_core.policy.types import CheckReason, Evidence, Finding, PolicyDecision, Situation
     from myclaw_core.runtime.tool import Tool
@@ -124,9 +127,14 @@ __all__ = [
     "Message",
     "ModelCall",
     "ModelCalled",
+    "NeuronBorn",
+    "NeuronChange",
+    "NeuronChanged",
     "NeuronManifest",
+    "NeuronRecord",
     "NeuronSpec",
     "NeuronState",
+    "NeuronStatus",
     "NeverChanged",
     "NightlyDone",
     "Origin",
@@ -237,6 +245,9 @@ _OWNERS = {
         "GrantGiven",
         "LevelChanged",
         "ModelCalled",
+        "NeuronBorn",
+        "NeuronChange",
+        "NeuronChanged",
         "NeverChanged",
         "NightlyDone",
         "OutboxChanged",
@@ -261,7 +272,7 @@ _OWNERS = {
         "Fact",
         "FactProposal",
     ),
-    "neurons.types": ("NeuronManifest",),
+    "neurons.types": ("NeuronManifest", "NeuronRecord", "NeuronStatus"),
     "outbox.types": (
         "OutboxMessage",
         "OutboxState",
