@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,12 +21,23 @@ from myclaw_core.messages import N_
 from myclaw_core.neurons.normal import NEURON_FILES
 from myclaw_core.types.text import Text
 
-__all__ = ["JOURNAL_FILES", "MAX_FILE_BYTES", "SIGNATURE_FILE", "FolderFiles", "UnfitFolderError", "read_folder"]
+__all__ = [
+    "BESIDE",
+    "JOURNAL_FILES",
+    "MAX_FILE_BYTES",
+    "SIGNATURE_FILE",
+    "FolderFiles",
+    "UnfitFolderError",
+    "read_folder",
+]
 
 SIGNATURE_FILE = "signature.hmac"
 JOURNAL_FILES = ("journal.sqlite", "journal.sqlite-journal", "journal.sqlite-shm", "journal.sqlite-wal")
 """What the runtime writes there; none of it is read here."""
 MAX_FILE_BYTES = 64 * 1024
+
+BESIDE = re.compile(r"\.([a-z][a-z0-9_]{2,40})\.(?:new|old)")
+"""The name of what is being put in the place of a neuron, or was there before: never itself a neuron."""
 
 _READ_FILES = (*NEURON_FILES, SIGNATURE_FILE)
 _KNOWN = frozenset({*_READ_FILES, *JOURNAL_FILES})

@@ -14,7 +14,7 @@ from myclaw_core.errors import MyclawError, StoreError, UsageError
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.files.handles import list_names, open_folder
 from myclaw_core.messages import N_
-from myclaw_core.neurons.folder import SIGNATURE_FILE, FolderFiles, UnfitFolderError, read_folder
+from myclaw_core.neurons.folder import BESIDE, SIGNATURE_FILE, FolderFiles, UnfitFolderError, read_folder
 from myclaw_core.neurons.manifest import MANIFEST_FILE, NEURON_NAME, read_manifest
 from myclaw_core.neurons.normal import is_normal
 from myclaw_core.neurons.signing import digest_of, verify
@@ -81,7 +81,7 @@ def neuron_names(neurons: Path) -> list[str]:
     path = neurons.absolute()
     try:
         with open_folder(str(Path(os.path.realpath(path.parent)) / path.name)) as opened:
-            return list_names(opened)
+            return [name for name in list_names(opened) if not BESIDE.fullmatch(name)]
     except FileNotFoundError:
         return []
 
