@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from myclaw_core.clock import Clock
 
@@ -18,10 +18,14 @@ class WallClock:
     """
 
     def __init__(self, clock: Clock, limit_s: float) -> None:
+        import asyncio
+
         self._clock = clock
         self._left_s = limit_s
         self._running_since_s: float | None = clock.monotonic()
         self._waits = 0
+        self._runs = asyncio.Event()
+        self._runs.set()
 
     def left_s(self) -> float:
         """Return how many seconds are left; negative once they are over."""
@@ -39,6 +43,7 @@ class WallClock:
         """Stand still while the block runs; blocks may overlap."""
         if self._waits == 0:
             self._left_s, self._running_since_s = self.left_s(), None
+            self._runs.clear()
         self._waits += 1
         try:
             yield
@@ -46,11 +51,16 @@ class WallClock:
             self._waits -= 1
             if self._waits == 0:
                 self._running_since_s = self._clock.monotonic()
+                self._runs.set()
 
     async def over(self) -> None:
         """Return once the time is over; time that it stood still is added."""
+        import asyncio
+
         while (left_s := self.left_s()) > 0 or self.stands:
-            await self._clock.sleep(max(left_s, _LOOK_EVERY_S) if not self.stands else _LOOK_EVERY_S)
-
-
-_LOOK_EVERY_S = 0.1
+            if self.stands:
+                await self._runs.wait()
+                continue
+            with suppress(TimeoutError):
+                async with self._clock.timeout(left_s):
+                    await asyncio.get_running_loop().create_future()

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from attrs import Attribute, field, frozen
 
 from myclaw_core.messages import N_
-from myclaw_core.sandbox.types import SandboxReport
+from myclaw_core.sandbox.types import SandboxOutcome, SandboxReport
 from myclaw_core.types.text import Text
 
 __all__ = ["CHANNEL", "LENGTH_BYTES", "CodeJob", "CodeLimits", "Running", "not_available"]
@@ -28,7 +28,7 @@ class CodeLimits:
     """What one run may use; passing a limit ends it with an outcome of its own.
 
     Attributes:
-        wall_s: Seconds from start to end.
+        wall_s: Seconds from start to end; whoever stops a run by a clock of its own gives more than that here.
         cpu_s: Seconds of processor time, all threads together; it can make no other process.
         memory_bytes: Address space.
         output_bytes: Bytes of both outputs together.
@@ -100,6 +100,10 @@ class Running(Protocol):
         Raises:
             ValueError: It is longer than `frame_bytes`.
         """
+        ...
+
+    def stop(self, outcome: SandboxOutcome) -> None:
+        """End the run now, with this outcome; nothing happens where it has ended or was stopped before."""
         ...
 
     async def report(self) -> SandboxReport:

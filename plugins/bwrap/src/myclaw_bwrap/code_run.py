@@ -90,7 +90,7 @@ class CodeRun:
     async def _close(self) -> None:
         with self._stack:
             if self._watching is not None:
-                self._stop("killed")
+                self.stop("killed")
                 await self._watching
                 self._writer.transport.abort()
                 with suppress(ConnectionError):
@@ -110,7 +110,7 @@ class CodeRun:
             self._channel_bytes += LENGTH_BYTES + length
             if length <= self._limits.frame_bytes and self._channel_bytes <= self._limits.channel_bytes:
                 return await self._reader.readexactly(length)
-            self._stop("output")
+            self.stop("output")
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         raise StopAsyncIteration
@@ -126,6 +126,13 @@ class CodeRun:
         with suppress(ConnectionError):
             self._writer.write(len(frame).to_bytes(LENGTH_BYTES, "big") + frame)
             await self._writer.drain()
+
+    def stop(self, outcome: SandboxOutcome) -> None:
+        """End the run, with this outcome, unless it was stopped before."""
+        if self._stopped_by is None:
+            self._stopped_by = outcome
+            self._sample()
+            self._kill()
 
     async def report(self) -> SandboxReport:
         """Wait until the code has ended, and return how."""
@@ -153,13 +160,7 @@ class CodeRun:
         kept += chunk[: max(0, self._limits.output_bytes - self._output_bytes)]
         self._output_bytes += len(chunk)
         if self._output_bytes > self._limits.output_bytes:
-            self._stop("output")
-
-    def _stop(self, why: SandboxOutcome) -> None:
-        if self._stopped_by is None:
-            self._stopped_by = why
-            self._sample()
-            self._kill()
+            self.stop("output")
 
     def _kill(self) -> None:
         if self._inside is not None:
@@ -183,7 +184,7 @@ class CodeRun:
                     await asyncio.wait({ended}, timeout=_LOOK_EVERY_S)
                     self._sample()
         except TimeoutError:
-            self._stop("timeout")
+            self.stop("timeout")
         if not (await asyncio.wait({ended}, timeout=_PATIENCE_S))[0]:
             process.kill()
             if self._inside is None:
