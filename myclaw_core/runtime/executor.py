@@ -91,9 +91,9 @@ class Executor:
         files = self._planner.files(step.effects, journalled)
         network = self._services.network(step.effects)
         shell = partial(self._services.shells.run, command, self._turn.cwd) if command else None
-        data = undo.data if undo and tool.undo else {}
+        data = deepcopy(dict(undo.data if undo and tool.undo else {}))
         context = self._planner.context(step.effects, files, changes)
-        context = evolve(context, network=network, shell=shell, undo=deepcopy(dict(data)))
+        context = evolve(context, network=network, shell=shell, undo=data, trace_id=self._recorder.trace.id)
         unsure = False
         started_s = self._services.clock.monotonic()
         running = asyncio.ensure_future(_call(tool, deepcopy(call.args), context))

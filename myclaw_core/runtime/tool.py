@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Literal, Protocol
+from uuid import UUID
 
 from attrs import field, frozen
 
@@ -201,6 +202,7 @@ class ToolContext:
         network: Network access pinned to the judged effects.
         shell: Runs the judged command for at most so many seconds; for tools that declare `Tool.shell` only.
         undo: What `ToolUndo.data` returned, recorded; empty for tools that declare no `Tool.undo`.
+        trace_id: The turn in which it runs; `None` while it is planned.
     """
 
     files: FileAccess
@@ -211,6 +213,7 @@ class ToolContext:
     network: NetworkAccess = field(factory=NoNetwork)
     shell: Callable[[float], Awaitable[ShellRun]] | None = None
     undo: Mapping[str, Any] = field(factory=dict)
+    trace_id: UUID | None = None
 
 
 @frozen(kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from uuid import UUID
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import UsageError
@@ -15,9 +16,21 @@ from myclaw_core.trust.follower import TrustFollower
 from myclaw_core.trust.subject import invocation_of, subjects_fitting
 from myclaw_core.types.trust import TrustSubject
 
-__all__ = ["TrustOrders"]
+__all__ = ["TrustOrders", "birth_order"]
 
 Subjects = tuple[TrustSubject, ...]
+
+
+def birth_order(order_id: UUID, neuron: str, reward: float, *, body: str, sender: str) -> TrustChanged:
+    """Return the order that lets a neuron begin with a score, for whoever records it together with something else.
+
+    Raises:
+        ValueError: `reward` is not in [0, 1].
+    """
+    if not 0.0 <= reward <= 1.0:
+        raise ValueError(f"a reward of {reward} is not in [0, 1]")
+    subjects = (invocation_of(neuron),)
+    return TrustChanged(trace_id=order_id, sender=sender, change="birth", subjects=subjects, reward=reward, body=body)
 
 
 class TrustOrders:
@@ -111,9 +124,7 @@ class TrustOrders:
             ValueError: R is not in [0, 1].
             StoreError: The birth cannot be recorded or followed.
         """
-        if not 0.0 <= reward <= 1.0:
-            raise ValueError(f"a reward of {reward} is not in [0, 1]")
-        return await self._order("birth", (invocation_of(neuron),), sender, reward=reward, body=body)
+        return await self._recorded(birth_order(self._clock.new_id(), neuron, reward, body=body, sender=sender))
 
     async def _order(
         self,
@@ -122,18 +133,13 @@ class TrustOrders:
         sender: str,
         *,
         to: datetime | None = None,
-        reward: float | None = None,
-        body: str = "",
     ) -> Subjects:
         event = TrustChanged(
-            trace_id=self._clock.new_id(),
-            sender=sender,
-            change=change,
-            subjects=tuple(subjects),
-            to=to,
-            reward=reward,
-            body=body,
+            trace_id=self._clock.new_id(), sender=sender, change=change, subjects=tuple(subjects), to=to
         )
+        return await self._recorded(event)
+
+    async def _recorded(self, event: TrustChanged) -> Subjects:
         async with self._log.transaction() as tx:
             await tx.append(event)
         await self._follower.catch_up()
