@@ -1,26 +1,150 @@
-"""Runs the birth tests of a neuron: a neuron whose tests are not green, or could not be red, is not born."""
+"""Runs the birth tests of a neuron: one whose tests are not green, or could not be red, is not born."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from attrs import evolve
 
 from myclaw_core.clock import Clock
+from myclaw_core.messages import N_
+from myclaw_core.neurons.analysis import MIN_TESTS as _LEAST
+from myclaw_core.neurons.analysis.found import Finder
+from myclaw_core.neurons.analysis.limits import readable_source
+from myclaw_core.neurons.analysis.tree import parsed
 from myclaw_core.neurons.birth_report import BirthReport, BirthTest
+from myclaw_core.neurons.birth_stubs import emptied_bodies
+from myclaw_core.neurons.birth_suite import Body, Ran, SuiteRun, functions_of, run_suite
+from myclaw_core.neurons.scratch import ScratchWorld
 from myclaw_core.neurons.types import NeuronManifest
+from myclaw_core.neurons.wall import WallClock
+from myclaw_core.sandbox.code import CodeLimits
 from myclaw_core.sandbox.sandbox import Sandbox
+from myclaw_core.sandbox.types import SandboxReport, SandboxTest
+from myclaw_core.types.text import Text
 
-__all__ = ["BirthReport", "BirthTest", "run_birth_tests"]
+__all__ = ["SUITE_LIMITS", "BirthReport", "BirthTest", "run_birth_tests"]
+
+SUITE_LIMITS = CodeLimits(wall_s=120.0, frame_bytes=16 << 20)
+"""What the process that runs the tests may use; its wall clock holds for everything together."""
+
+_TESTS_FILE = "test_birth.py"
+_BODY_WALL_S = 30.0
+_LEAST_WALL_S = 0.1
 
 
 async def run_birth_tests(
-    sandbox: Sandbox, files: Mapping[str, bytes], manifest: NeuronManifest, clock: Clock
+    sandbox: Sandbox,
+    files: Mapping[str, bytes],
+    manifest: NeuronManifest,
+    clock: Clock,
+    *,
+    limits: CodeLimits = SUITE_LIMITS,
 ) -> BirthReport:
-    """Run `test_birth.py` against `body.py`, then once more against emptied bodies.
+    """Run `test_birth.py` with the body, and where all is green with emptied ones too, which must be noticed.
+
+    The tests run in one process, each run of the body in one of its own, so that no body can touch a result.
 
     Args:
         files: The bytes of a neuron that passed the static analysis, by name of the file.
+        manifest: What its manifest says.
+        limits: Those of the process of the tests; `wall_s` holds for the bodies and all that is run, too.
 
     Raises:
         UnavailableError: The sandbox is missing or failed; nothing is known about the neuron then.
     """
-    raise NotImplementedError
+    tree = _tests_in(files[_TESTS_FILE])
+    if isinstance(tree, Text):
+        return BirthReport(sandbox=SandboxReport(outcome="killed"), tests=(), problems=(tree,))
+    wall = WallClock(clock, limits.wall_s)
+
+    async def tested(body: Body) -> SuiteRun:
+        left = evolve(limits, wall_s=max(wall.left_s(), _LEAST_WALL_S))
+        return await run_suite(sandbox, files[_TESTS_FILE], tree, body, clock, left)
+
+    run = await tested(_real_body(sandbox, files, manifest, clock, wall))
+    few = [] if len(run.tests) >= _LEAST else [_too_few(len(run.tests))]
+    report = BirthReport(sandbox=_together(run), tests=run.tests, problems=(*few, *filter(None, [run.problem])))
+    if not report.ok:
+        return report
+    problems = await _not_noticed(tested, manifest)
+    return evolve(report, problems=problems, stub="unnoticed" if problems else "noticed")
+
+
+def _tests_in(source: bytes) -> ast.Module | Text:
+    """Return the syntax tree of the tests, or why it cannot be told which there are."""
+    finder = Finder(_TESTS_FILE)
+    text = readable_source(source, finder)
+    tree = None if text is None else parsed(text, finder)
+    if tree is None:
+        found = finder.findings()[0]
+        return N_("{file}:{line}: {problem}", file=found.file, line=found.line, problem=found.message)
+    counted = Counter(function.name for function in functions_of(tree))
+    twice = next((name for name, count in counted.items() if count > 1), None)
+    return tree if twice is None else N_("test_birth.py has two tests with the name {name}; rename one", name=twice)
+
+
+def _real_body(
+    sandbox: Sandbox, files: Mapping[str, bytes], manifest: NeuronManifest, clock: Clock, wall: WallClock
+) -> Body:
+    from myclaw_core.neurons.running import run_neuron
+
+    async def body(args: dict[str, Any], world: ScratchWorld) -> Ran:
+        limit_s = min(_BODY_WALL_S, manifest.quotas.get("wall_s", _BODY_WALL_S), max(wall.left_s(), _LEAST_WALL_S))
+        end = await run_neuron(sandbox, files, manifest, args, world, WallClock(clock, limit_s))
+        return Ran(
+            output=end.output,
+            failed=None if end.error is None else (end.raised, str(end.error)),
+            cpu_s=end.report.cpu_s,
+            peak_memory_bytes=end.report.peak_memory_bytes,
+        )
+
+    return body
+
+
+async def _not_noticed(tested: Callable[[Body], Awaitable[SuiteRun]], manifest: NeuronManifest) -> tuple[Text, ...]:
+    """Return why the tests are refused: they pass, all or too many of them, with a body that has nothing in it."""
+    passed_always: set[str] | None = None
+    count = 0
+    for emptied in emptied_bodies(manifest.output_schema):
+
+        async def body(args: dict[str, Any], world: ScratchWorld, ran: Ran = emptied.ran) -> Ran:
+            return ran
+
+        run = await tested(body)
+        passed = {test.name for test in run.tests if test.outcome == "passed"}
+        count = len(run.tests)
+        if run.problem is None and len(passed) == count:
+            return (emptied.unnoticed,)
+        passed_always = passed if passed_always is None else passed_always & passed
+    idle = sorted(passed_always or ())
+    if count - len(idle) >= _LEAST:
+        return ()
+    return (
+        N_(
+            "only {n} tests can tell the body from an empty one, and there must be {least}; "
+            "{names} pass whatever it does",
+            n=count - len(idle),
+            least=_LEAST,
+            names=", ".join(idle),
+        ),
+    )
+
+
+def _together(run: SuiteRun) -> SandboxReport:
+    """Return the report of the process of the tests with what the bodies used."""
+    return evolve(
+        run.report,
+        tests=[SandboxTest(name=test.name, outcome=test.outcome, wall_ms=test.wall_ms) for test in run.tests],
+        cpu_s=run.report.cpu_s + sum(test.cpu_s for test in run.tests),
+        peak_memory_bytes=max([run.report.peak_memory_bytes, *(test.peak_memory_bytes for test in run.tests)]),
+    )
+
+
+def _too_few(count: int) -> Text:
+    return N_(
+        "there are {n} tests, and there must be at least {least}: positive, edge, negative", n=count, least=_LEAST
+    )

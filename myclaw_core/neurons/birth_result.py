@@ -1,0 +1,88 @@
+"""Says in one line why a birth test failed, from what its process tells and what the host saw itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
+
+__all__ = ["asserted_in", "broken_by", "reason_of"]
+
+_SHOWN_CHARS = 160
+_TWO_SIDES = 2
+
+
+def asserted_in(tree: ast.Module) -> Mapping[int, str]:
+    """Return the condition of each assertion by its line."""
+    return {node.lineno: ast.unparse(node.test) for node in ast.walk(tree) if isinstance(node, ast.Assert)}
+
+
+def reason_of(result: Mapping[str, Any], asserted: Mapping[int, str], *, runs: int, line: int) -> Text | None:
+    """Return why a test is red, or `None` where it is green; whatever has not the right form makes it red.
+
+    Args:
+        result: What the process says of it.
+        asserted: The conditions of the assertions by line.
+        runs: How often the test called the body, as the host saw it.
+        line: Where the test begins.
+    """
+    failed, error = result.get("failed", {}), result.get("error", {})
+    if failed is not None:
+        return _not_held(_mapping(failed), asserted)
+    if error is not None:
+        return _raised(_mapping(error), line)
+    if runs < 1:
+        return N_("line {line}: it never called run", line=line)
+    held = result.get("held")
+    if type(held) is not int or held < 1:
+        return N_("line {line}: it came to no assertion; assert something on each way through the test", line=line)
+    return None
+
+
+def broken_by(error: Any) -> Text:
+    """Return why the test file could not be loaded, from the exception that its process tells of."""
+    return N_("test_birth.py cannot be loaded: {reason}", reason=_raised(_mapping(error), 0))
+
+
+def _not_held(failed: Mapping[str, Any], asserted: Mapping[int, str]) -> Text:
+    line = _line(failed)
+    condition = _shown(asserted.get(line, "?"))
+    if message := _shown(failed.get("message", "")):
+        return N_("line {line}: {condition} did not hold: {message}", line=line, condition=condition, message=message)
+    sides = failed.get("sides")
+    shown = [_shown(side) for side in sides] if isinstance(sides, list) else []
+    if len(shown) == _TWO_SIDES:
+        return N_(
+            "line {line}: {condition} did not hold: {left} on the left, {right} on the right",
+            line=line,
+            condition=condition,
+            left=shown[0],
+            right=shown[1],
+        )
+    value = shown[0] if shown else "?"
+    return N_("line {line}: {condition} did not hold: it was {value}", line=line, condition=condition, value=value)
+
+
+def _raised(error: Mapping[str, Any], line: int) -> Text:
+    line = _line(error) or line
+    kind, message = _shown(error.get("kind", "?")), _shown(error.get("message", ""))
+    if not message:
+        return N_("line {line}: {kind} was raised", line=line, kind=kind)
+    return N_("line {line}: {kind}: {message}", line=line, kind=kind, message=message)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _line(told: Mapping[str, Any]) -> int:
+    line = told.get("line")
+    return line if type(line) is int and line > 0 else 0
+
+
+def _shown(value: Any) -> str:
+    return visible(value)[:_SHOWN_CHARS] if isinstance(value, str) else "?"

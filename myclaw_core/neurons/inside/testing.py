@@ -1,0 +1,224 @@
+"""Runs inside the sandbox, as `__main__`: the tests of `test_birth.py`, one after the other as the host asks for them.
+
+Each call of `run` is a question to the host, which alone sees the body. It takes no word of this process for more than
+that is: it gives each test a nonce, and what it saw itself, a call of `run` for one, decides.
+"""
+
+import ast
+import binascii
+import builtins
+import sys
+
+__all__ = ["BodyError", "main"]
+
+_FOLDER = "/n"
+_FILE = "test_birth.py"
+_SHOWN_CHARS = 200
+_IS_COROUTINE = 0x80
+
+
+class BodyError(RuntimeError):
+    """Raised by `run` where the body raised what is no exception of Python's own, or was stopped."""
+
+
+class _Seen:
+    """What the assertions of the running test have come to."""
+
+    held = 0
+    failed = None
+
+
+_seen = _Seen()
+
+
+def main():
+    """Load the tests, name them to the host, and run those that it asks for until it asks for no more."""
+    _make_importable()
+    from myclaw_core.neurons.inside.channel import Channel, UndeclaredSynapseError
+    from myclaw_core.neurons.inside.context import NeuronContext
+
+    _module("myclaw")
+    _module("myclaw.runtime", NeuronContext=NeuronContext, UndeclaredSynapseError=UndeclaredSynapseError)
+    channel = Channel()
+    try:
+        names = _loaded()
+    except BaseException as error:
+        channel.send({"broken": _told(error)})
+        return
+    tests = {name: value for name, value in names.items() if name.startswith("test_") and callable(value)}
+    channel.send({"tests": list(tests)})
+    run = _Run(channel, {"UndeclaredSynapseError": UndeclaredSynapseError})
+    while wanted := channel.receive().get("test"):
+        channel.send({"result": {**wanted, **_result(tests[wanted["name"]], run)}})
+
+
+def _result(test, run):
+    """Run one test and return what came of it."""
+    _seen.held, _seen.failed = 0, None
+    error = None
+    try:
+        if test.__code__.co_flags & _IS_COROUTINE:
+            _finish(test(run.awaited))
+        else:
+            test(run.at_once)
+    except BaseException as raised:
+        error = _told(raised)
+    return {"error": error, "held": _seen.held, "failed": _seen.failed}
+
+
+def _finish(coroutine):
+    """Run a test to its end; `run` is all that it can await, and that never has to wait."""
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return
+    coroutine.close()
+    raise RuntimeError("a test can await nothing but run")
+
+
+class _Run:
+    """What a test takes as `run`, in both its forms.
+
+    Args:
+        channel: The way to the host.
+        errors: Exceptions by name that are not Python's own.
+    """
+
+    def __init__(self, channel, errors):
+        self._channel = channel
+        self._errors = errors
+
+    async def awaited(self, args, **given):
+        """Run the body from an `async` test."""
+        return self.at_once(args, **given)
+
+    def at_once(self, args, *, files=None, fetch=None, calls=None, llm=None, now=None):
+        """Run the body and return its output; what it wrote stands in `files` afterwards."""
+        asked = {
+            "args": args,
+            "files": {path: _packed(content) for path, content in (files or {}).items()},
+            "fetch": dict(fetch or {}),
+            "calls": dict(calls or {}),
+            "llm": list(llm or ()),
+            "now": now.isoformat() if hasattr(now, "isoformat") else now,
+        }
+        self._channel.send({"run": asked})
+        answer = self._channel.receive()
+        if files is not None:
+            for path, content in answer.get("written", {}).items():
+                files[path] = _unpacked(content, files.get(path))
+        if "raised" in answer:
+            raise self._error(answer["raised"], answer["message"])
+        return answer["output"]
+
+    def _error(self, kind, message):
+        """Return the exception of Python's own with that name, else one that says it."""
+        found = self._errors.get(kind) or getattr(builtins, kind, None)
+        if isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, StopIteration):
+            try:
+                return found(message)
+            except TypeError:  # it takes more than a message
+                pass
+        return BodyError(f"{kind}: {message}" if kind else message)
+
+
+def _packed(content):
+    if not isinstance(content, str | bytes):
+        raise TypeError("files must map each path to text or bytes")
+    return binascii.b2a_base64(content.encode() if isinstance(content, str) else content, newline=False).decode()
+
+
+def _unpacked(content, before):
+    """Return bytes where the test gave bytes, and where it is no text; else text."""
+    content = binascii.a2b_base64(content)
+    if isinstance(before, bytes):
+        return content
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content
+
+
+def _loaded():
+    """Return the names of the test file, once it is run."""
+    with open(f"{_FOLDER}/{_FILE}", "rb") as file:
+        tree = _Assertions().visit(ast.parse(file.read(), _FILE))
+    names = _module("test_birth", **{_HELD: _held, _FAILED: _failed}).__dict__
+    exec(compile(ast.fix_missing_locations(tree), _FILE, "exec"), names)
+    return names
+
+
+_HELD, _FAILED, _LEFT, _RIGHT = "@held", "@failed", "@left", "@right"
+"""Names that cannot be written in Python."""
+
+
+class _Assertions(ast.NodeTransformer):
+    """Turns each assertion into a branch that notes whether it held, else what stood on its two sides."""
+
+    def visit_Assert(self, node):
+        """Return the branch."""
+        self.generic_visit(node)
+        test, sides = node.test, [_LEFT]
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            sides = [_LEFT, _RIGHT]
+            test.left, test.comparators = _kept(_LEFT, test.left), [_kept(_RIGHT, test.comparators[0])]
+        else:
+            test = _kept(_LEFT, test)
+        told = [ast.Constant(node.lineno), ast.List([_name(side) for side in sides], ast.Load())]
+        failed = ast.Call(_name(_FAILED), [*told, *([node.msg] if node.msg else [])], [])
+        held = ast.Expr(ast.Call(_name(_HELD), [], []))
+        return ast.copy_location(ast.If(test, [held], [ast.Raise(failed)]), node)
+
+
+def _name(name):
+    return ast.Name(name, ast.Load())
+
+
+def _kept(name, value):
+    return ast.copy_location(ast.NamedExpr(ast.Name(name, ast.Store()), value), value)
+
+
+def _held():
+    _seen.held += 1
+
+
+def _failed(line, sides, *message):
+    if _seen.failed is None:
+        shown = [_shown(repr, side) for side in sides]
+        _seen.failed = {"line": line, "sides": shown, "message": "".join(_shown(str, each) for each in message)}
+    return AssertionError(*message)
+
+
+def _told(error):
+    """Return an error for the host: its type, what it says, and the line of the test file that it came from."""
+    line = error.lineno if isinstance(error, SyntaxError) else 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == _FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return {"line": line, "kind": type(error).__name__, "message": _shown(str, error)}
+
+
+def _shown(show, value):
+    try:
+        return str(show(value))[:_SHOWN_CHARS]
+    except Exception:
+        return type(value).__name__
+
+
+def _make_importable():
+    """Let the files beside this one be found by the names that they have in the repository."""
+    parts = "myclaw_core.neurons.inside".split(".")
+    for end in range(1, len(parts) + 1):
+        _module(".".join(parts[:end]), __path__=[_FOLDER])
+
+
+def _module(name, **names):
+    module = sys.modules[name] = type(sys)(name)
+    module.__dict__.update(names)
+    return module
+
+
+if __name__ == "__main__":
+    main()
