@@ -9,6 +9,9 @@ from datetime import date
 
 DELIMITERS = (",", ";", "\t", "|")
 DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}.*)?|(\d{1,2})[./](\d{1,2})[./](\d{4})")
+BESIDE_NUMBERS = re.compile(r"[€$£%\s\u00a0\u202f]")
+DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*\d,(?:\d{1,2}|\d{4,})")
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 YES_NO = frozenset({"true", "false", "yes", "no"})
 MISSING = frozenset({"", "-", "na", "n/a", "nan", "null", "none"})
@@ -79,8 +82,9 @@ def described(cells, top):
     if not there:
         return found
     found["top"] = [{"value": value[:LONGEST_VALUE], "n": n} for value, n in Counter(there).most_common(top)]
-    comma = any(re.fullmatch(r"[+-]?[\d.]*\d,(?:\d{1,2}|\d{4,})", value) for value in there)
-    numbers = [number(value, comma) for value in there]
+    plain = [bare(value) for value in there]
+    comma = any(DECIMAL_COMMA.fullmatch(value) for value in plain)
+    numbers = [number(value, comma) for value in plain]
     if None not in numbers:
         whole = all(each.is_integer() for each in numbers)
         mean = math.fsum(each / len(numbers) for each in numbers)
@@ -96,16 +100,20 @@ def described(cells, top):
     return found | {"type": "boolean" if {value.casefold() for value in there} <= YES_NO else "text"}
 
 
+def bare(value):
+    """Return a cell without a currency, a per cent sign and blanks."""
+    return BESIDE_NUMBERS.sub("", value).replace("\u2212", "-")
+
+
 def number(value, comma):
-    """Return the number in a cell, or None; `comma` says that the column writes decimals with one."""
-    plain = value.replace("\u2212", "-").strip("€$£% \u00a0").replace(" ", "").replace("\u00a0", "")
+    """Return the number in a bare cell, or None; `comma` says that the column writes decimals with one."""
     if comma:
-        plain = plain.replace(".", "").replace(",", ".")
-    elif re.fullmatch(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", plain):
-        plain = plain.replace(",", "")
-    if not NUMBER.fullmatch(plain):
+        value = value.replace(".", "").replace(",", ".")
+    elif THOUSANDS.fullmatch(value):
+        value = value.replace(",", "")
+    if not NUMBER.fullmatch(value):
         return None
-    found = float(plain)
+    found = float(value)
     return found if math.isfinite(found) else None
 
 

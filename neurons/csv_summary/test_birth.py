@@ -90,7 +90,7 @@ async def test_edge_long_values_are_cut(run):
 
 async def test_negative_an_empty_file(run):
     assert await refusal(run, "") == "the file has no line with anything in it"
-    assert await refusal(run, "\n , \n") == "the file has no line with anything in it"
+    assert await refusal(run, "\n  \n\n") == "the file has no line with anything in it"
 
 
 async def test_negative_a_file_that_is_no_text(run):
