@@ -10,7 +10,7 @@ from attrs import frozen
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
 
-__all__ = ["CALLABLE", "CAPABILITY_KINDS", "Capability", "CapabilityKind", "parse_capability"]
+__all__ = ["CALLABLE", "CAPABILITY_KINDS", "Capability", "CapabilityKind", "needed_to_call", "parse_capability"]
 
 CapabilityKind = Literal[
     "fs-read", "fs-write", "network", "call", "llm", "memory-read", "memory-write", "clock", "random", "shell"
@@ -20,11 +20,13 @@ CAPABILITY_KINDS: tuple[CapabilityKind, ...] = get_args(CapabilityKind)
 CALLABLE = re.compile(r"(?:neuron:)?[a-z][a-z0-9_]{1,63}")
 """Names of tools and neurons."""
 
-_PATH = re.compile(r"(?:~|/)[^\x00-\x1f\x7f]*|~")
+_PATH = re.compile(r"~?/[^\x00-\x1f\x7f]*|~")
 _URL = re.compile(r"(?:https?://)?(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?(?:/[\x21-\x7e]*)?")
 _PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _FORMS = {"fs-read": _PATH, "fs-write": _PATH, "network": _URL, "call": CALLABLE, "shell": _PROGRAM}
 _LONGEST = 512
+_SHELL_TOOLS = frozenset({"shell", "shell_exec"})
+_MEMORY_READS = frozenset({"memory_search", "memory_read", "memory_list", "memory_show"})
 
 
 @frozen
@@ -63,3 +65,12 @@ def parse_capability(text: str) -> Capability:
     if len(pattern) > _LONGEST or not form.fullmatch(pattern) or ".." in pattern.split("/"):
         raise UsageError(N_("the capability {text} is not limited to anything that is valid", text=text[:80]))
     return Capability(kind, pattern)
+
+
+def needed_to_call(tool: str) -> Literal["shell", "memory-read", "memory-write"] | None:
+    """Return the capability that calling a tool needs besides its name in `may_call`."""
+    if tool in _SHELL_TOOLS:
+        return "shell"
+    if tool.startswith("memory_"):
+        return "memory-read" if tool in _MEMORY_READS else "memory-write"
+    return None

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
-from typing import Literal
 
 from myclaw_core.messages import N_
 from myclaw_core.neurons.analysis.context import Use
 from myclaw_core.neurons.analysis.found import Finder
 from myclaw_core.neurons.analysis.strings import KnownText
-from myclaw_core.neurons.capabilities import Capability
+from myclaw_core.neurons.capabilities import Capability, needed_to_call
+from myclaw_core.neurons.patterns import PathPattern, covers_url
 
 __all__ = ["check_coherence", "covers"]
-
-_SHELL_TOOLS = frozenset({"shell", "shell_exec"})
-_MEMORY_READS = frozenset({"memory_search", "memory_read", "memory_list", "memory_show"})
 
 
 def check_coherence(
@@ -66,20 +62,11 @@ def _check_call(
     name = use.texts[0].start
     if name not in may_call:
         finder.add(use.line, "undeclared", N_("{what} is used, but not declared", what=f"may_call: {name}"))
-    kind = _kind_of(name)
+    kind = needed_to_call(name)
     fitting = {each for each in capabilities if each.kind == kind}
     if kind is not None and not fitting:
         finder.add(use.line, "undeclared", N_("{what} is used, but not declared", what=kind))
     return fitting
-
-
-def _kind_of(tool: str) -> Literal["shell", "memory-read", "memory-write"] | None:
-    """Return the capability that calling a tool needs besides its name."""
-    if tool in _SHELL_TOOLS:
-        return "shell"
-    if tool.startswith("memory_"):
-        return "memory-read" if tool in _MEMORY_READS else "memory-write"
-    return None
 
 
 def covers(capability: Capability, text: KnownText) -> bool:
@@ -87,12 +74,11 @@ def covers(capability: Capability, text: KnownText) -> bool:
     pattern, start = capability.pattern, text.start
     if not pattern:
         return True
+    if text.whole:
+        is_url = capability.kind == "network"
+        return covers_url(pattern, start) if is_url else PathPattern.of(pattern).covers(start.rstrip("/") or "/")
     if capability.kind == "network" and "://" not in pattern:
         start = start.partition("://")[2]
-    if text.whole:
-        beneath = "*" not in pattern and start.startswith(pattern.rstrip("/") + "/")
-        glob = ".*".join(map(re.escape, pattern.split("*")))
-        return beneath or start.rstrip("/") == pattern.rstrip("/") or re.fullmatch(glob, start) is not None
     fixed = pattern.partition("*")[0]
     return start.startswith(fixed) or fixed.startswith(start)
 

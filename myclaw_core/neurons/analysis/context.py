@@ -110,7 +110,7 @@ def _opened(code: Code, call: ast.Call, finder: Finder) -> Iterator[Use]:
     texts = known_texts(code, path)
     if any(".." in text.start.split("/") for text in texts):
         finder.add(call.lineno, "path", N_("a path may not lead upwards with '..'"))
-    if word[0] == "r" or "+" in word:
+    if word[0] != "w" or "+" in word:  # `a` and `x` have to look what is there
         yield Use("fs-read", call.lineno, texts)
     if word[0] != "r" or "+" in word:
         yield Use("fs-write", call.lineno, texts)

@@ -1,0 +1,159 @@
+"""The host's side of the talk with one run: a question, an answer, until the run has said its last word or is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+from myclaw_core.messages import N_
+from myclaw_core.neurons.requests import ForeignFrameError, Request, read_request
+from myclaw_core.neurons.rights import Limited, NotDeclaredError
+from myclaw_core.neurons.wall import WallClock
+from myclaw_core.neurons.world import CtxError
+from myclaw_core.runtime.finishing import finished
+from myclaw_core.sandbox.code import Running
+from myclaw_core.sandbox.types import SandboxReport
+
+__all__ = ["Conversation"]
+
+T = TypeVar("T")
+
+_CONTENT_BYTES = 1 << 20
+_MAX_ANSWER_BYTES = 4 << 20
+_MAX_FRAMES = 64
+_MAX_LOG_LINES = 200
+_MAX_LOG_CHARS = 500
+_LAST = ("done", "raised")
+
+
+class _GoneError(Exception):
+    """Raised inside when the code is gone while its question is being answered."""
+
+
+class Conversation:
+    """Answers one run.
+
+    Args:
+        running: The run.
+        rights: What it may ask for.
+        wall: The time it has.
+        ended: Done once the run has ended.
+    """
+
+    def __init__(
+        self, running: Running, rights: Limited, wall: WallClock, ended: asyncio.Future[SandboxReport]
+    ) -> None:
+        self._running = running
+        self._rights = rights
+        self._wall = wall
+        self._ended = ended
+        self.log: list[str] = []
+        """Lines that the body noted, cut."""
+        self.denials: set[str] = set()
+        """What the body was told where the person or the policy kept it from something."""
+
+    async def last_word(self) -> Request | None:
+        """Answer until the run is `done` or has `raised`, and return that; `None` where it ended without a word.
+
+        Raises:
+            ForeignFrameError: It said something that the runner never says.
+        """
+        async for frame in self._running:
+            if self._wall.left_s() <= 0:
+                self._running.stop("timeout")
+                return None
+            request = read_request(frame)
+            if request.do in _LAST:
+                return request
+            try:
+                answer = await self._answer(request)
+            except _GoneError:
+                return None
+            for each in answer:
+                await self._running.send(each)
+        return None
+
+    async def _answer(self, request: Request) -> Sequence[bytes]:
+        content = await self._content(request.what["frames"]) if request.do == "write" else b""
+        try:
+            if request.do == "read":
+                return _in_frames(await self._while_it_lives(self._rights.read(request.what["path"])))
+            return [_encoded({"ok": await self._value(request, content)})]
+        except CtxError as error:
+            if error.kind == "denied" and not isinstance(error, NotDeclaredError):
+                self.denials.add(str(error))
+            return [_encoded({"error": error.kind, "text": str(error)})]
+
+    async def _value(self, request: Request, content: bytes) -> Any:
+        rights, what = self._rights, request.what
+        match request.do:
+            case "stage":
+                return rights.may_write(what["path"])
+            case "write":
+                return await self._while_it_lives(rights.write(what["path"], content))
+            case "call":
+                return await self._while_it_lives(rights.call(what["name"], what["args"]))
+            case "fetch":
+                return await self._while_it_lives(rights.fetch(what["url"]))
+            case "llm":
+                return await self._while_it_lives(rights.llm(what["prompt"]))
+            case "now":
+                return rights.now().isoformat()
+            case "random":
+                return rights.random()
+        return self._note(what["text"])
+
+    def _note(self, text: str) -> None:
+        if len(self.log) < _MAX_LOG_LINES:
+            self.log.append(text[:_MAX_LOG_CHARS])
+            self._rights.log(text[:_MAX_LOG_CHARS])
+
+    async def _content(self, frames: int) -> bytes:
+        """Return what a file is to hold: that many frames; the sandbox counts their bytes."""
+        if not 0 <= frames <= _MAX_FRAMES:
+            raise ForeignFrameError(f"a file cannot come in {frames} frames")
+        parts: list[bytes] = []
+        while len(parts) < frames:
+            try:
+                parts.append(await anext(self._running))
+            except StopAsyncIteration:
+                raise _GoneError from None
+        return b"".join(parts)
+
+    async def _while_it_lives(self, act: Coroutine[Any, Any, T]) -> T:
+        """Return what a call of the world gives; it is cancelled with this one, and once the code that asked is gone."""
+        doing: asyncio.Future[Any] = asyncio.ensure_future(act)
+        try:
+            waited: set[asyncio.Future[Any]] = {doing, self._ended}
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if not doing.done():
+                await finished(_cancelled(doing))
+        if doing.cancelled() and self._ended.done():
+            raise _GoneError
+        result: T = doing.result()
+        return result
+
+
+async def _cancelled(doing: asyncio.Future[Any]) -> None:
+    doing.cancel()
+    await asyncio.wait({doing})
+
+
+def _in_frames(content: bytes) -> Sequence[bytes]:
+    parts = [content[start : start + _CONTENT_BYTES] for start in range(0, len(content), _CONTENT_BYTES)]
+    return [_encoded({"frames": len(parts)}), *parts]
+
+
+def _encoded(answer: Any) -> bytes:
+    """Return an answer as a frame.
+
+    Raises:
+        CtxError: It is too long for one.
+    """
+    frame = json.dumps(answer, allow_nan=False).encode()
+    if len(frame) > _MAX_ANSWER_BYTES:
+        raise CtxError(N_("the answer is longer than {n} bytes", n=_MAX_ANSWER_BYTES), "failed")
+    return frame

@@ -1,0 +1,129 @@
+"""Runs inside the sandbox: talks to the host in frames, one question and one answer at a time.
+
+A frame is its length in 4 bytes, the highest first, and that many bytes. Nothing here imports what is slow: `json` alone
+would take as long as the interpreter itself.
+"""
+
+import os
+
+try:
+    from _json import encode_basestring_ascii, make_encoder, make_scanner
+except ImportError:  # another Python than CPython
+    make_encoder = make_scanner = None
+
+__all__ = ["Channel", "UndeclaredSynapseError", "decoded", "encoded"]
+
+_CHANNEL = 0
+_LENGTH_BYTES = 4
+_CONTENT_BYTES = 1 << 20
+"""Contents of files go in frames of so many bytes."""
+
+
+class UndeclaredSynapseError(PermissionError):
+    """Raised where a neuron calls what its manifest does not list under `may_call`."""
+
+
+_ERRORS = {
+    "denied": PermissionError,
+    "undeclared": UndeclaredSynapseError,
+    "missing": FileNotFoundError,
+    "failed": OSError,
+    "quota": RuntimeError,
+}
+
+
+class Channel:
+    """The way to the host."""
+
+    def send(self, value):
+        """Send a JSON value."""
+        self.send_bytes(encoded(value))
+
+    def send_bytes(self, data):
+        """Send a frame."""
+        view = memoryview(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
+        while view:
+            view = view[os.write(_CHANNEL, view) :]
+
+    def receive(self):
+        """Return the JSON value that comes next."""
+        return decoded(self.receive_bytes().decode())
+
+    def receive_bytes(self):
+        """Return the frame that comes next."""
+        return _read(int.from_bytes(_read(_LENGTH_BYTES), "big"))
+
+    def ask(self, do, content=None, **what):
+        """Return what the host answers to a question.
+
+        Args:
+            do: What kind of question it is.
+            content: What a file is to hold, if that is the question.
+            what: The rest of it.
+
+        Raises:
+            OSError: It was not done; the kinds of it say why.
+            RuntimeError: A quota is used up.
+        """
+        frames = [] if content is None else _cut(content)
+        self.send({"do": do, **what, **({} if content is None else {"frames": len(frames)})})
+        for frame in frames:
+            self.send_bytes(frame)
+        answer = self.receive()
+        if "error" in answer:
+            raise _ERRORS[answer["error"]](answer["text"])
+        if "frames" in answer:
+            return b"".join([self.receive_bytes() for _ in range(answer["frames"])])
+        return answer["ok"]
+
+
+def encoded(value):
+    """Return a value as JSON.
+
+    Raises:
+        TypeError: It is none.
+        ValueError: It holds a number that is not finite, or itself.
+    """
+    if make_encoder is None:
+        import json
+
+        return json.dumps(value, allow_nan=False, default=_refuse).encode()
+    encode = make_encoder({}, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, False)
+    return "".join(encode(value, 0)).encode()
+
+
+def decoded(text):
+    """Return the value of a JSON text."""
+    if make_scanner is None:
+        import json
+
+        return json.loads(text)
+    return make_scanner(_Reading)(text, 0)[0]
+
+
+class _Reading:
+    """How JSON is read."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+    memo = {}
+
+
+def _refuse(value):
+    raise TypeError(f"a value of type {type(value).__name__} is no JSON")
+
+
+def _read(count):
+    buffer = bytearray(count)
+    view = memoryview(buffer)
+    while view:
+        got = os.readv(_CHANNEL, [view])
+        if not got:
+            raise EOFError("the host has hung up")
+        view = view[got:]
+    return bytes(buffer)
+
+
+def _cut(content):
+    return [content[start : start + _CONTENT_BYTES] for start in range(0, len(content), _CONTENT_BYTES)]

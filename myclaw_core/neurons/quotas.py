@@ -1,0 +1,37 @@
+"""The closed list of quotas: what a manifest may limit further than the limits that hold for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from myclaw_core.sandbox.code import CodeLimits
+
+__all__ = ["MAX_WALL_S", "QUOTAS", "QuotaName", "code_limits", "wall_s"]
+
+QuotaName = Literal["wall_s", "cpu_s", "memory_mb", "calls", "llm_calls", "fetches", "cost_eur"]
+"""`calls`, `llm_calls` and `fetches` count those of `ctx`; `cost_eur` is what they may cost; all of it in one run."""
+QUOTAS: tuple[QuotaName, ...] = get_args(QuotaName)
+
+MAX_WALL_S = 30.0
+"""Seconds that a neuron may take with everything that it calls, waits for the person not counted."""
+_BACKSTOP_S = 24 * 3600.0
+"""Seconds after which a run ends that waits for the person, or whose host has lost its clock."""
+
+
+def wall_s(quotas: Mapping[str, float]) -> float:
+    """Return the seconds that a neuron with these quotas may take, at most `MAX_WALL_S`."""
+    return min(MAX_WALL_S, quotas.get("wall_s", MAX_WALL_S))
+
+
+def code_limits(quotas: Mapping[str, float]) -> CodeLimits:
+    """Return the limits of the sandbox for one run; a quota can only lower them.
+
+    The wall clock is not among them: the host holds it, since it stands still while the person is asked.
+    """
+    most = CodeLimits()
+    return CodeLimits(
+        wall_s=_BACKSTOP_S,
+        cpu_s=min(most.cpu_s, int(quotas.get("cpu_s", most.cpu_s))),
+        memory_bytes=min(most.memory_bytes, int(quotas.get("memory_mb", most.memory_bytes >> 20)) << 20),
+    )
