@@ -132,6 +132,11 @@ class Drafts:
             raise DraftGoneError(N_("the tests of the draft {digest} are those of another one", digest=digest[:12]))
         return Draft(digest=digest, manifest=manifest, files=files, tested=tested)
 
+    def drop(self, digest: str) -> None:
+        """Remove a draft that is not needed any more."""
+        if _DIGEST.fullmatch(digest):
+            self._discard(digest)
+
     def sweep(self, asked: Collection[str], now: datetime) -> None:
         """Remove the drafts that no question is about, and what a process that died was writing.
 

@@ -22,16 +22,11 @@ from myclaw_core.neurons.signing import digest_of
 from myclaw_core.neurons.types import VerifiedNeuron
 from myclaw_core.neurons.verified import verified
 
-__all__ = ["bring_into_place", "make_ready", "names_beside", "require_replaceable", "signature_bytes"]
+__all__ = ["bring_into_place", "make_ready", "names_beside", "require_replaceable", "resign_in_place"]
 
 _NEW, _OLD = "new", "old"
 _OWN_FILES = (*NEURON_FILES, SIGNATURE_FILE, *JOURNAL_FILES)
 _CREATE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-def signature_bytes(signature: str) -> bytes:
-    """Return the bytes of `signature.hmac`."""
-    return signature.encode("ascii") + b"\n"
 
 
 def require_replaceable(neurons: Path, name: str, files: Mapping[str, bytes], key: bytes) -> None:
@@ -78,7 +73,7 @@ def make_ready(neurons: Path, name: str, files: Mapping[str, bytes], signature: 
         os.mkdir(place[1], 0o700, dir_fd=folder)
         try:
             with _inside(place) as fresh:
-                for file, data in {**files, SIGNATURE_FILE: signature_bytes(signature)}.items():
+                for file, data in {**files, SIGNATURE_FILE: _signature_bytes(signature)}.items():
                     _write((fresh, file), data)
                 _sync(fresh)
             _sync(folder)
@@ -116,12 +111,34 @@ def bring_into_place(neurons: Path, name: str, digest: str) -> bool:
         return is_there
 
 
+def resign_in_place(neurons: Path, name: str, signature: str) -> None:
+    """Exchange the signature of a neuron durably; the old one or the new one is there, whatever happens.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with _opened(neurons) as folder:
+        place, new = (folder, name), (folder, _beside(name, _NEW))
+        _discard(new)
+        os.mkdir(new[1], 0o700, dir_fd=folder)
+        try:
+            with _inside(new) as fresh, _inside(place) as there:
+                _write((fresh, SIGNATURE_FILE), _signature_bytes(signature))
+                rename((fresh, SIGNATURE_FILE), (there, SIGNATURE_FILE))
+        finally:
+            _discard(new)
+
+
 def names_beside(neurons: Path) -> list[str]:
     """Return the neurons beside whose place something was left by a process that died."""
     with suppress(OSError, EffectChangedError), _opened(neurons) as folder:
         found = filter(None, map(BESIDE.fullmatch, list_names(folder)))
         return sorted({match[1] for match in found})
     return []
+
+
+def _signature_bytes(signature: str) -> bytes:
+    return signature.encode("ascii") + b"\n"
 
 
 def _beside(name: str, what: str) -> str:

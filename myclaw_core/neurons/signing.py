@@ -7,11 +7,9 @@ import hmac
 from collections.abc import Mapping
 from pathlib import Path
 
-from myclaw_core.errors import StoreError
 from myclaw_core.events.keys import KEY_BYTES, load_or_create_key
-from myclaw_core.messages import N_
 
-__all__ = ["NEURON_KEY", "digest_of", "framed", "neuron_key", "resign", "sign", "verify"]
+__all__ = ["NEURON_KEY", "digest_of", "framed", "neuron_key", "sign", "verify"]
 
 NEURON_KEY = "neuron.key"
 """The name of the key in the folder of keys."""
@@ -58,14 +56,3 @@ def sign(files: Mapping[str, bytes], key: bytes) -> str:
 def verify(files: Mapping[str, bytes], signature: str, key: bytes) -> bool:
     """Return whether `signature` is the one that `sign` gives, in a time that says nothing about where it differs."""
     return hmac.compare_digest(sign(files, key).encode(), signature.encode("utf-8", "surrogatepass"))
-
-
-def resign(files: Mapping[str, bytes], signature: str, old: bytes, new: bytes) -> str:
-    """Return the signature under another key of files that are signed under the old one: a rotation admits nothing.
-
-    Raises:
-        StoreError: The files are not what was signed with the old key.
-    """
-    if not verify(files, signature, old):
-        raise StoreError(N_("the files are not those that were signed with the key so far; they are not signed again"))
-    return sign(files, new)

@@ -15,7 +15,7 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import _, n_, render
 from myclaw_core.runtime.tool import PlannedChange
 
-__all__ = ["HEAD_BYTES", "SHOWN_LINES", "is_binary", "preview", "preview_lines"]
+__all__ = ["HEAD_BYTES", "SHOWN_LINES", "is_binary", "preview", "preview_lines", "text_diff"]
 
 HEAD_BYTES = 8192
 """How much of a file decides whether it is text."""
@@ -62,6 +62,20 @@ def preview_lines(plan: Iterable[PlannedChange], cwd: str) -> Iterator[tuple[Pat
     """
     for step in resolve_plan(plan, cwd):
         yield from ((step, line) for line in _lines_of(step))
+
+
+def text_diff(old: str | None, new: str, shown: str) -> Iterator[str]:
+    """Yield the lines of a unified diff with invisible characters written out; nothing where both are the same.
+
+    Args:
+        old: The text so far; `None` where there is none.
+        shown: The name of the file, as it may be shown.
+    """
+    if new == old:
+        return
+    yield f"--- {'/dev/null' if old is None else shown}"
+    yield f"+++ {shown}"
+    yield from _hunks(_split(old or ""), _split(new))
 
 
 def is_binary(head: bytes) -> bool:
@@ -133,9 +147,7 @@ def _write_lines(step: PathStep, shown: str) -> Iterator[str]:
     elif new == old:
         yield _("{path} keeps its text", path=shown)
     else:
-        yield f"--- {'/dev/null' if old is None else shown}"
-        yield f"+++ {shown}"
-        yield from _hunks(_split(old or ""), _split(new))
+        yield from text_diff(old, new, shown)
 
 
 def _old(path: str) -> tuple[int | None, str | None]:

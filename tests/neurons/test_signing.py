@@ -13,7 +13,7 @@ from signed_neurons import KEY, neuron_files
 
 from myclaw_core.errors import StoreError
 from myclaw_core.neurons.normal import NEURON_FILES
-from myclaw_core.neurons.signing import digest_of, framed, neuron_key, resign, sign, verify
+from myclaw_core.neurons.signing import digest_of, framed, neuron_key, sign, verify
 
 DATA = st.binary(max_size=40)
 TRIPLES = st.tuples(DATA, DATA, DATA)
@@ -89,18 +89,6 @@ def test_a_key_of_another_length_signs_nothing(key: bytes) -> None:
     """A zero more would give the same HMAC."""
     with pytest.raises(ValueError, match="32 bytes"):
         sign(neuron_files(), key)
-
-
-def test_a_rotation_signs_again_only_what_was_signed() -> None:
-    """It never makes something approved that was not."""
-    files, new = neuron_files(), b"n" * 32
-    again = resign(files, sign(files, KEY), KEY, new)
-
-    assert verify(files, again, new)
-    assert not verify(files, again, KEY)
-    for changed, signature in (({**files, "body.py": b""}, sign(files, KEY)), (files, again), (files, "")):
-        with pytest.raises(StoreError, match="not signed again"):
-            resign(changed, signature, KEY, new)
 
 
 def test_the_key_is_made_at_its_first_use(tmp_path: Path) -> None:

@@ -1,0 +1,223 @@
+"""Lets a neuron in after the person's yes: the tool `neuron_admit`, whose call is the gate that nothing bypasses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from attrs import frozen
+
+from myclaw_core.clock import Clock
+from myclaw_core.errors import MyclawError, ToolFailure
+from myclaw_core.events.log import EventLog, LogTransaction
+from myclaw_core.messages import N_
+from myclaw_core.neurons import records
+from myclaw_core.neurons.capabilities import CapabilityKind, parse_capability
+from myclaw_core.neurons.checking import Analyze, check_neuron
+from myclaw_core.neurons.dossier import Surroundings, dossier, rights_of
+from myclaw_core.neurons.drafts import DRAFTS, Draft, DraftGoneError, Drafts
+from myclaw_core.neurons.lock import changing_neurons
+from myclaw_core.neurons.placing import make_ready, require_replaceable
+from myclaw_core.neurons.settling import ADMIT, digest_on_record, settle
+from myclaw_core.neurons.signing import NEURON_KEY, neuron_key, sign
+from myclaw_core.neurons.types import NeuronManifest, NeuronRecord, VerifiedNeuron
+from myclaw_core.neurons.verified import verify_folders
+from myclaw_core.paths import Home
+from myclaw_core.runtime.finishing import finished
+from myclaw_core.runtime.tool import EffectSpec, Tool, ToolContext
+from myclaw_core.runtime.types import ToolResult
+from myclaw_core.trust.orders import birth_order
+from myclaw_core.types.text import Text
+
+__all__ = ["Admission", "covers_new"]
+
+_NO_EFFECT = frozenset[CapabilityKind]({"clock", "random", "llm"})
+
+_TEXT = {"type": "string"}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"name": _TEXT, "digest": _TEXT, "replaces": _TEXT},
+    "required": ["name", "digest", "replaces"],
+    "additionalProperties": False,
+}
+
+
+@frozen(kw_only=True)
+class Admission:
+    """The last stages of the way in (synthesis.md, stages 6 and 7).
+
+    Attributes:
+        analyze: Asks the plugins about the code, as in stage 4.
+        programs: The programs that the configuration lets neurons run.
+    """
+
+    home: Home
+    log: EventLog
+    clock: Clock
+    analyze: Analyze
+    programs: Collection[str] = ()
+
+    @property
+    def drafts(self) -> Drafts:
+        """Return what can be admitted."""
+        return Drafts(self.home.state / DRAFTS)
+
+    def tool(self) -> Tool:
+        """Return the tool; law.2 has each call of it asked at every level."""
+        return Tool(
+            name=ADMIT,
+            description="Admit a drafted neuron: sign it and put it in place. Only the core calls it.",
+            schema=_SCHEMA,
+            effects=(EffectSpec(kind="neuron_spawn", arg="name"),),
+            run=self._run,
+            details=self._details,
+            internal=True,
+        )
+
+    def around(self, manifest: NeuronManifest, replaces: str) -> Surroundings:
+        """Return what a draft is compared with, from the folders that verify.
+
+        Args:
+            replaces: The digest of the version that is adopted; empty where none is.
+        """
+        known: set[str] = set()
+        before = None
+        for each in verify_folders(self.home.neurons, self.home.keys / NEURON_KEY):
+            if isinstance(each, VerifiedNeuron):
+                known.update(rights_of(each.manifest))
+                if each.name == manifest.name and each.digest == replaces:
+                    before = each
+        return Surroundings(before=before, known=known)
+
+    def _details(self, args: Mapping[str, Any]) -> str:
+        try:
+            draft = self._draft(args)
+            return dossier(draft, self.around(draft.manifest, args["replaces"]))
+        except ToolFailure:
+            raise
+        except MyclawError as error:
+            raise ToolFailure(error.text) from error
+
+    def _draft(self, args: Mapping[str, Any]) -> Draft:
+        """Return the draft that is meant, if it could be admitted.
+
+        Raises:
+            ToolFailure: It is gone or changed, has another name, or its tests are not all green.
+        """
+        try:
+            draft = self.drafts.read(args["digest"])
+        except DraftGoneError as error:
+            raise ToolFailure(error.text) from error
+        if draft.manifest.name != args["name"]:
+            raise ToolFailure(N_("the draft is of another neuron, {name}", name=draft.manifest.name))
+        if not draft.tested.report.ok:
+            raise ToolFailure(N_("the tests of the draft of {name} are not all green", name=draft.manifest.name))
+        return draft
+
+    async def _run(self, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        return await finished(self._admit(self._draft(args), args["replaces"], context.trace_id))
+
+    async def _admit(self, draft: Draft, replaces: str, trace_id: UUID | None) -> ToolResult:
+        name, version = draft.manifest.name, draft.manifest.version
+        self._require_clean(draft)
+        async with changing_neurons(self.home.state, self.clock):
+            try:
+                await asyncio.to_thread(self._make_ready, draft)
+                await self._record(draft, replaces, trace_id)
+            except BaseException:
+                with suppress(OSError, MyclawError):  # the next start does it
+                    await settle(self.home, self.log, name)
+                raise
+            await self._put_in_place(name)
+        self.drafts.drop(draft.digest)
+        return ToolResult(text=f"adopted {name} {version}", data={"name": name, "digest": draft.digest})
+
+    def _require_clean(self, draft: Draft) -> None:
+        """Analyse it again: a plugin may have learned since what is wrong with it."""
+        found = check_neuron(draft.files, draft.manifest.name, self.analyze, programs=self.programs)
+        if found:
+            first = found[0]
+            raise ToolFailure(
+                N_(
+                    "{file}:{line}: [{rule}] {message}",
+                    file=first.file,
+                    line=first.line,
+                    rule=first.rule,
+                    message=first.message,
+                )
+            )
+
+    def _make_ready(self, draft: Draft) -> None:
+        name, key = draft.manifest.name, neuron_key(self.home.keys)
+        require_replaceable(self.home.neurons, name, draft.files, key)
+        try:
+            make_ready(self.home.neurons, name, draft.files, sign(draft.files, key))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise ToolFailure(
+                N_(
+                    "{path} cannot be written: {reason}; nothing was adopted",
+                    path=str(self.home.neurons),
+                    reason=reason,
+                )
+            ) from error
+
+    async def _record(self, draft: Draft, replaces: str, trace_id: UUID | None) -> None:
+        """Book it as the version that may run, with its birth, in one transaction: that is the moment it is in."""
+        record = _record_of(draft, trace_id, self.clock.now())
+        order = birth_order(self.clock.new_id(), record.name, record.reward, body=record.body_hash, sender="core")
+        async with self.log.transaction() as tx:
+            await self._require_same_base(tx, record.name, replaces)
+            await records.born(tx, record)
+            await tx.append(order)
+
+    async def _require_same_base(self, tx: LogTransaction, name: str, replaces: str) -> None:
+        """Check that what the person saw replaced is what is replaced."""
+        if digest_on_record(await records.find(self.log, name, tx)) != replaces:
+            raise ToolFailure(
+                N_("another version of {name} was adopted since this was asked; adopt the folder again", name=name)
+            )
+
+    async def _put_in_place(self, name: str) -> None:
+        try:
+            if await settle(self.home, self.log, name):
+                return
+            reason = N_("what was made ready is gone")
+        except OSError as error:
+            reason = Text(error.strerror or str(error))
+        raise ToolFailure(
+            N_(
+                "{name} is on record as adopted, but could not be put in place ({reason}); the next start does that",
+                name=name,
+                reason=reason,
+            )
+        )
+
+
+def covers_new(manifest: NeuronManifest, known: Collection[str]) -> bool:
+    """Return whether a neuron does a kind of thing that is not `known`, as `Surroundings.known` has it."""
+    return bool(_kinds(rights_of(manifest)) - _kinds(known))
+
+
+def _kinds(rights: Iterable[str]) -> set[CapabilityKind]:
+    return {parse_capability(right).kind for right in rights} - _NO_EFFECT
+
+
+def _record_of(draft: Draft, trace_id: UUID | None, now: datetime) -> NeuronRecord:
+    return NeuronRecord(
+        name=draft.manifest.name,
+        version=draft.manifest.version,
+        digest=draft.digest,
+        body_hash=sha256(draft.files["body.py"]).hexdigest(),
+        status="active",
+        at=now,
+        born_at=now,
+        reward=draft.tested.reward.total,
+        origin=draft.manifest.origin,
+        trace_id=trace_id,
+    )
