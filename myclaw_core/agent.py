@@ -25,6 +25,8 @@ from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, system_lookup
+from myclaw_core.neurons.records import misplaced
+from myclaw_core.neurons.settling import settle_all
 from myclaw_core.outbox.types import OutboxMessage
 from myclaw_core.outbox.words import told
 from myclaw_core.paths import Home
@@ -115,7 +117,7 @@ class Agent:
             book = assembly.book()
             stack.push_async_callback(book.close)
             await book.open()
-            record_check = RecordCheck(log, further=(missing_never, lambda _log: book.checked()))
+            record_check = RecordCheck(log, further=(missing_never, misplaced, lambda _log: book.checked()))
             agent = Agent(
                 home=home,
                 clock=clock,
@@ -204,6 +206,7 @@ class Agent:
         await self.record_check.ready()
         await self._follow()  # another process may have taken trust away
         await self.usual_costs.refresh()
+        await self.services.neurons.refresh()
         try:
             await turn.run()
         finally:
@@ -236,6 +239,7 @@ class Agent:
         for trace in await recover(self.log, services.gateway, self.clock, services.signals, self._distrust):
             self.notices.append(_interrupted(trace))
             self.notices.extend(await note_what_is_left(services, trace))
+        self.notices.extend(await settle_all(self.home, self.log, self.clock, services.gateway))
 
     def _distrust(self, error: MyclawError) -> None:
         """Go on without relying on a record of which a part cannot be read."""
@@ -281,6 +285,7 @@ class Agent:
             PluginFault(plugin=report.name, hook="load", detail=str(report.why)) for report in self.plugins.unloadable
         )
         self.notices.extend(self._odd_settings())
+        await self.services.neurons.refresh()
         await self.dispatcher.startup()
         await self._record_faults()
 

@@ -25,7 +25,9 @@ from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.log import EventLog
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, PinnedNetwork
-from myclaw_core.neurons.ports import NoNeurons
+from myclaw_core.neurons.admission import Admission
+from myclaw_core.neurons.book import NeuronBook
+from myclaw_core.neurons.journals import Journals
 from myclaw_core.outbox.outbox import Outbox
 from myclaw_core.outbox.undo import OutboxUndo
 from myclaw_core.paths import Home
@@ -97,7 +99,8 @@ class Assembly:
             thresholds=self._thresholds,
         )
         await self.usual_costs.refresh()
-        tools, places = ToolShelf(door.tools), door.places
+        admit = self.admission().tool()
+        tools, places = ToolShelf({**door.tools, admit.name: admit}), door.places
         door = evolve(door, tools=tools)
         sandbox = self._sandbox()
         providers = self.dispatcher.models()
@@ -138,7 +141,7 @@ class Assembly:
             forbidden=lambda real: places.path(real) is not None,
             shells=Shells(sandbox, enclosure),
             sandbox=sandbox,
-            neurons=NoNeurons(),
+            neurons=self.neurons(tools),
             outbox=outbox,
             network=lambda effects: PinnedNetwork(effects=effects, forbidden=places.address, lookup=self.lookup),
             signals=self._signals,
@@ -147,6 +150,35 @@ class Assembly:
             plugins=self.dispatcher.plugins.active,
             failover=model_choices(self.config.agent.failover, providers),
         )
+
+    def admission(self) -> Admission:
+        """Return what lets neurons in."""
+        return Admission(
+            home=self.home,
+            log=self.log,
+            clock=self.clock,
+            analyze=self.dispatcher.analyze,
+            programs=self.config.neurons.programs,
+        )
+
+    def neurons(self, shelf: ToolShelf) -> NeuronBook:
+        """Return what keeps the neurons among `shelf` in step with their folder, not yet refreshed."""
+        return NeuronBook(
+            log=self.log,
+            clock=self.clock,
+            home=self.home,
+            shelf=shelf,
+            journals=self.journals(),
+            programs=self.config.neurons.programs,
+        )
+
+    def journals(self) -> Journals:
+        """Return the journals of the neurons; without a plugin that keeps them their runs are not noted there."""
+        try:
+            store = self.dispatcher.store("journals", self.config.slots.journals)
+        except UnavailableError as error:
+            return Journals(error.text, self.home, self.clock)
+        return Journals(store, self.home, self.clock)
 
     def _outbox(self, tools: Mapping[str, Tool]) -> Outbox:
         outbox = self.config.outbox

@@ -51,8 +51,11 @@ from myclaw_core.undo.handler import UndoHandler
 if TYPE_CHECKING:
     from myclaw_core.cli.command import Command
     from myclaw_core.events.store import EventStore
+    from myclaw_core.neurons.journals import JournalStore
     from myclaw_core.sandbox.sandbox import Sandbox
     from myclaw_core.trust.store import TrustBackend
+
+    _Store = EventStore | TrustBackend | JournalStore
 
 __all__ = ["Dispatcher"]
 
@@ -138,13 +141,17 @@ class Dispatcher:
     @overload
     def store(self, kind: Literal["trust"], plugin: str) -> TrustBackend: ...
 
-    def store(self, kind: Literal["events", "trust"], plugin: str) -> EventStore | TrustBackend:
+    @overload
+    def store(self, kind: Literal["journals"], plugin: str) -> JournalStore: ...
+
+    def store(self, kind: Literal["events", "trust", "journals"], plugin: str) -> _Store:
         """Return the store that `[slots]` names (`myclaw_store`), not yet opened.
 
         Raises:
             UnavailableError: The plugin is not on, offers no such store, or failed.
         """
-        store: EventStore | TrustBackend = self._slot("myclaw_store", kind, plugin, read.read_store, {"kind": kind})
+        reader = read.read_journals if kind == "journals" else read.read_store
+        store: _Store = self._slot("myclaw_store", kind, plugin, reader, {"kind": kind})
         return store
 
     def sandbox(self, plugin: str) -> Sandbox:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from myclaw_core.events.store import EventStore
     from myclaw_core.events.types import Event
     from myclaw_core.host import Host
+    from myclaw_core.neurons.journals import JournalStore
     from myclaw_core.neurons.types import CodeFinding
     from myclaw_core.policy.types import Finding
     from myclaw_core.runtime.channel import Channel
@@ -102,11 +103,13 @@ async def myclaw_shutdown(host: Host) -> None:
 
 
 @hookspec
-def myclaw_store(kind: Literal["events", "trust"], host: Host) -> EventStore | TrustBackend | None:
+def myclaw_store(
+    kind: Literal["events", "trust", "journals"], host: Host
+) -> EventStore | TrustBackend | JournalStore | None:
     """Offer one store of a kind.
 
     Called once per kind at start. Mode: slot, sync: the plugin is the one that `[slots]` names. An error stops the
-    start with one line.
+    start with one line; for `journals`, in which the runs of neurons are noted, it only leaves them out.
 
     Args:
         kind: Which store.

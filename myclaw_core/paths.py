@@ -82,6 +82,11 @@ class Home:
         """Return where tool output that was cut is kept whole."""
         return self.state / "outputs"
 
+    @property
+    def neuron_archive(self) -> Path:
+        """Return where removed neurons and journals that were set aside are kept; never reachable by a tool."""
+        return self.state / "neurons"
+
     def create(self) -> None:
         """Make the folders that are missing; state and keys are for the owner only.
 

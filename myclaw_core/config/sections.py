@@ -24,6 +24,7 @@ __all__ = [
     "BudgetSection",
     "Config",
     "LimitsSection",
+    "NeuronsSection",
     "OutboxSection",
     "PluginsSection",
     "PolicySection",
@@ -166,6 +167,13 @@ class OutboxSection:
     max_held: int = _key(20, N_("Most messages of one sender that are held at a time."), minimum=1)
 
 
+@frozen(kw_only=True)
+class NeuronsSection:
+    """What neurons may be allowed at all."""
+
+    programs: tuple[str, ...] = _key((), N_("Programs that a neuron may declare as `shell:PROGRAM`."))
+
+
 # A weight of `[trust.extra]`, whatever the signal is called.
 EXTRA_WEIGHT = ConfigKey(
     name="SIGNAL",
@@ -212,6 +220,7 @@ class SlotsSection:
     events: str = _key("sqlite", N_("Plugin that keeps the event log."))
     trust: str = _key("sqlite", N_("Plugin that keeps trust."))
     sandbox: str = _key("bwrap", N_("Plugin that runs commands apart from the system."))
+    journals: str = _key("sqlite", N_("Plugin that keeps the journals of neurons."))
 
 
 NESTED: Mapping[str, tuple[str, ...]] = {"budget": ("prices",), "trust": ("extra",)}
@@ -224,6 +233,7 @@ CORE_SECTIONS: Mapping[str, type] = {
     "budget": BudgetSection,
     "limits": LimitsSection,
     "outbox": OutboxSection,
+    "neurons": NeuronsSection,
     "trust": TrustSection,
     "plugins": PluginsSection,
     "slots": SlotsSection,
@@ -244,6 +254,7 @@ class Config:
     budget: BudgetSection = BudgetSection()
     limits: LimitsSection = LimitsSection()
     outbox: OutboxSection = OutboxSection()
+    neurons: NeuronsSection = NeuronsSection()
     trust: TrustSection = TrustSection()
     plugins: PluginsSection = PluginsSection()
     slots: SlotsSection = SlotsSection()

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from myclaw_core import codec
 from myclaw_core.codec import event_tag
-from myclaw_core.errors import MyclawError
+from myclaw_core.errors import MyclawError, StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import NeuronBorn, NeuronChange, NeuronChanged
 from myclaw_core.messages import N_
@@ -104,14 +104,22 @@ def standing(record: NeuronRecord, at: datetime, **changes: Any) -> NeuronRecord
     return evolve(record, at=at, **{"reason": Text(""), "strikes": 0, **changes})
 
 
-async def find(tx: LogTransaction | EventLog, name: str) -> NeuronRecord | None:
-    """Return what is on record about a neuron, vouched for or not; `None` where nothing is.
+async def find(log: EventLog, name: str, tx: LogTransaction | None = None) -> NeuronRecord | None:
+    """Return what is on record about a neuron, `None` where nothing is.
+
+    Args:
+        tx: Reads it as this transaction sees it, so that it can be changed there.
 
     Raises:
-        CodecError: The record cannot be read.
+        StoreError: The record is not the one that the event log vouches for; nothing may be made of it.
     """
-    raw = await tx.get(NEURON_KIND, name)
-    return None if raw is None else _read(name, raw)[1]
+    raw = await (tx or log).get(NEURON_KIND, name)
+    if raw is None:
+        return None
+    found = await _vouched(log, name, raw)
+    if isinstance(found, Doubted):
+        raise StoreError(N_("the neuron {name}: {problem}", name=name, problem=found.reason))
+    return found
 
 
 async def vouched(log: EventLog, records: Sequence[tuple[str, bytes]]) -> Mapping[str, NeuronRecord | Doubted]:

@@ -21,7 +21,7 @@ from myclaw_core.neurons.signing import digest_of, verify
 from myclaw_core.neurons.types import VerifiedNeuron
 from myclaw_core.types.text import Text
 
-__all__ = ["Quarantined", "neuron_names", "verified", "verify_folders"]
+__all__ = ["Quarantined", "neuron_names", "usable_key", "verified", "verify_folders"]
 
 _SIGNATURE = re.compile(rb"([0-9a-f]{64})\n")
 
@@ -67,7 +67,7 @@ def verify_folders(neurons: Path, key_file: Path, only: str | None = None) -> It
     names = neuron_names(neurons)
     if only is not None and only not in names:
         raise UsageError(N_("there is no neuron {name}; 'myclaw neurons verify' lists what there is", name=only))
-    key = _key(key_file)
+    key = usable_key(key_file)
     for name in names if only is None else [only]:
         yield Quarantined(name=name, reason=key) if isinstance(key, Text) else verified(neurons / name, key)
 
@@ -86,7 +86,8 @@ def neuron_names(neurons: Path) -> list[str]:
         return []
 
 
-def _key(key_file: Path) -> bytes | Text:
+def usable_key(key_file: Path) -> bytes | Text:
+    """Return the key that is kept there, or why there is none that can be used; none is made."""
     if not os.path.lexists(key_file):
         return N_("it is not signed: there is no key {path} to have signed it with", path=str(key_file))
     try:

@@ -35,6 +35,7 @@ __all__ = [
     "read_code_findings",
     "read_estimator",
     "read_finding",
+    "read_journals",
     "read_lines",
     "read_offers",
     "read_sandbox",
@@ -52,6 +53,7 @@ _CHANNEL_METHODS = ("status", "text", "notice", "show", "held", "file", "ask", "
 _MESSENGER_METHODS = ("missing", "channel", "serve")
 _UNDO_METHODS = ("revert",)
 _STORE_METHODS = ("open", "close", "transaction")
+_JOURNAL_METHODS = ("append", "newest")
 _ESTIMATOR_METHODS = ("initial", "born", "update", "score", "effective_count")
 _SANDBOX_METHODS = ("missing", "run", "missing_for_code", "start")
 
@@ -182,7 +184,16 @@ def _command_form_problem(command: Any) -> str | None:
 
 def read_store(answer: Any, _plugin: str) -> Any:
     """Return a store, or `None` where the plugin has none of that kind."""
-    lacking = [] if answer is None else _lacking(answer, _STORE_METHODS)
+    return _store(answer, _STORE_METHODS)
+
+
+def read_journals(answer: Any, _plugin: str) -> Any:
+    """Return a store of journals, or `None` where the plugin has none."""
+    return _store(answer, _JOURNAL_METHODS)
+
+
+def _store(answer: Any, methods: tuple[str, ...]) -> Any:
+    lacking = [] if answer is None else _lacking(answer, methods)
     if lacking:
         problem = N_("answered a value of type {type}, a store without {method}", type=_type(answer), method=lacking[0])
         raise PluginError(problem)

@@ -10,6 +10,7 @@ from myclaw_core import hookimpl
 if TYPE_CHECKING:
     from myclaw_core.events.store import EventStore
     from myclaw_core.host import Host
+    from myclaw_core.neurons.journals import JournalStore
     from myclaw_core.trust.store import TrustBackend
     from myclaw_core.types.text import Text
 
@@ -25,8 +26,12 @@ async def myclaw_nightly(host: Host) -> Sequence[Text]:
 
 
 @hookimpl
-def myclaw_store(kind: Literal["events", "trust"], host: Host) -> EventStore | TrustBackend:
-    """Offer `events.db` and `trust.db` in the state folder."""
+def myclaw_store(kind: Literal["events", "trust", "journals"], host: Host) -> EventStore | TrustBackend | JournalStore:
+    """Offer `events.db` and `trust.db` in the state folder, and the journals of neurons."""
+    if kind == "journals":
+        from myclaw_sqlite.journal_store import SqliteJournals
+
+        return SqliteJournals()
     if kind == "events":
         from myclaw_sqlite.event_store import SqliteEventStore
 
