@@ -123,7 +123,7 @@ class Conversation:
         return b"".join(parts)
 
     async def _while_it_lives(self, act: Coroutine[Any, Any, T]) -> T:
-        """Return what a call of the world gives; it is cancelled with this one, and once the code that asked is gone."""
+        """Return what a call of the world gives; it is cancelled with this one, or once the code that asked is gone."""
         doing: asyncio.Future[Any] = asyncio.ensure_future(act)
         try:
             waited: set[asyncio.Future[Any]] = {doing, self._ended}

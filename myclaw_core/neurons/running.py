@@ -82,7 +82,7 @@ async def run_neuron(
     """
     limits = code_limits(manifest.quotas)
     first = json.dumps({"args": args}, allow_nan=False).encode()
-    own = sources(_RUNNER, "channel.py", "context.py")
+    own = sources(_RUNNER, "channel.py", "context.py", "files.py")
     job = CodeJob(files={**own, "body.py": files["body.py"]}, main=_RUNNER, limits=limits)
     async with sandbox.start(job) as running, _watched(running, wall) as ended:
         talk = Conversation(running, Limited(world, manifest), wall, ended)

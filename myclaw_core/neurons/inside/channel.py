@@ -1,15 +1,18 @@
 """Runs inside the sandbox: talks to the host in frames, one question and one answer at a time.
 
-A frame is its length in 4 bytes, the highest first, and that many bytes. Nothing here imports what is slow: `json` alone
-would take as long as the interpreter itself.
+A frame is its length in 4 bytes, the highest first, and that many bytes. Nothing here imports what is slow: `json`
+alone takes as long as the interpreter itself.
 """
 
-import os
+from __future__ import annotations
 
-try:
-    from _json import encode_basestring_ascii, make_encoder, make_scanner
-except ImportError:  # another Python than CPython
-    make_encoder = make_scanner = None
+import os
+from _json import encode_basestring_ascii, make_encoder, make_scanner
+
+TYPE_CHECKING = False  # that of `typing`, which is slow to import
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn
 
 __all__ = ["Channel", "UndeclaredSynapseError", "decoded", "encoded"]
 
@@ -35,25 +38,25 @@ _ERRORS = {
 class Channel:
     """The way to the host."""
 
-    def send(self, value):
+    def send(self, value: Any) -> None:
         """Send a JSON value."""
         self.send_bytes(encoded(value))
 
-    def send_bytes(self, data):
+    def send_bytes(self, data: bytes) -> None:
         """Send a frame."""
         view = memoryview(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
         while view:
             view = view[os.write(_CHANNEL, view) :]
 
-    def receive(self):
+    def receive(self) -> Any:
         """Return the JSON value that comes next."""
         return decoded(self.receive_bytes().decode())
 
-    def receive_bytes(self):
+    def receive_bytes(self) -> bytes:
         """Return the frame that comes next."""
         return _read(int.from_bytes(_read(_LENGTH_BYTES), "big"))
 
-    def ask(self, do, content=None, **what):
+    def ask(self, do: str, content: bytes | None = None, **what: Any) -> Any:
         """Return what the host answers to a question.
 
         Args:
@@ -77,28 +80,21 @@ class Channel:
         return answer["ok"]
 
 
-def encoded(value):
+def encoded(value: Any) -> bytes:
     """Return a value as JSON.
 
     Raises:
         TypeError: It is none.
         ValueError: It holds a number that is not finite, or itself.
     """
-    if make_encoder is None:
-        import json
-
-        return json.dumps(value, allow_nan=False, default=_refuse).encode()
     encode = make_encoder({}, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, False)
     return "".join(encode(value, 0)).encode()
 
 
-def decoded(text):
+def decoded(text: str) -> Any:
     """Return the value of a JSON text."""
-    if make_scanner is None:
-        import json
-
-        return json.loads(text)
-    return make_scanner(_Reading)(text, 0)[0]
+    reading: Any = _Reading
+    return make_scanner(reading)(text, 0)[0]
 
 
 class _Reading:
@@ -107,14 +103,14 @@ class _Reading:
     strict = True
     object_hook = object_pairs_hook = None
     parse_float, parse_int, parse_constant = float, int, float
-    memo = {}
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner keeps its keys there while it reads
 
 
-def _refuse(value):
+def _refuse(value: Any) -> NoReturn:
     raise TypeError(f"a value of type {type(value).__name__} is no JSON")
 
 
-def _read(count):
+def _read(count: int) -> bytes:
     buffer = bytearray(count)
     view = memoryview(buffer)
     while view:
@@ -125,5 +121,5 @@ def _read(count):
     return bytes(buffer)
 
 
-def _cut(content):
+def _cut(content: bytes) -> Sequence[bytes]:
     return [content[start : start + _CONTENT_BYTES] for start in range(0, len(content), _CONTENT_BYTES)]

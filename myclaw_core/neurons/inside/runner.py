@@ -1,6 +1,13 @@
 """Runs inside the sandbox, as `__main__`: executes a neuron's body once and tells the host what came of it."""
 
+from __future__ import annotations
+
 import sys
+
+TYPE_CHECKING = False  # that of `typing`, which is slow to import
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
 
 __all__ = ["main"]
 
@@ -9,56 +16,61 @@ _BODY = "/n/body.py"
 _LONGEST_MESSAGE = 2_000
 
 
-def main():
-    """Take the arguments, run, and give the output or what was raised; a lack of memory is for whoever started it."""
+def main() -> None:
+    """Take the arguments, run, and give the output or what was raised.
+
+    Raises:
+        MemoryError: There is not enough of it; whoever started this tells the host.
+    """
     _make_importable()
-    from myclaw_core.neurons.inside.channel import Channel, UndeclaredSynapseError
-    from myclaw_core.neurons.inside.context import NeuronContext, close_all, drop_all
+    from myclaw_core.neurons.inside.channel import Channel, UndeclaredSynapseError, encoded
+    from myclaw_core.neurons.inside.context import NeuronContext
+    from myclaw_core.neurons.inside.files import Files
 
     _module("myclaw")
     _module("myclaw.runtime", NeuronContext=NeuronContext, UndeclaredSynapseError=UndeclaredSynapseError)
     channel = Channel()
-    ctx = NeuronContext(channel)
+    files = Files(channel)
     args = channel.receive()["args"]
     try:
-        done = {"do": "done", "output": _result(_body().run(ctx, args))}
-        from myclaw_core.neurons.inside.channel import encoded
-
-        frame = encoded(done)
-        close_all(ctx)
+        output = _result(_body().run(NeuronContext(channel, files), args))
+        last_word = encoded({"do": "done", "output": output})
+        files.close()
     except MemoryError:
-        drop_all(ctx)
+        files.drop()
         raise
     except BaseException as error:
-        drop_all(ctx)
-        channel.send({"do": "raised", **_told(error)})
-    else:
-        channel.send_bytes(frame)
+        files.drop()
+        last_word = encoded({"do": "raised", **_told(error)})
+    channel.send_bytes(last_word)
 
 
-def _make_importable():
+def _make_importable() -> None:
     """Let the files beside this one be found by the names that they have in the repository."""
-    parts = "myclaw_core.neurons.inside".split(".")
-    for end in range(1, len(parts) + 1):
-        _module(".".join(parts[:end]), __path__=[_FOLDER])
+    for name in ("myclaw_core", "myclaw_core.neurons", "myclaw_core.neurons.inside"):
+        _module(name, __path__=[_FOLDER])
 
 
-def _module(name, **names):
+def _module(name: str, **names: Any) -> ModuleType:
     module = sys.modules[name] = type(sys)(name)
     module.__dict__.update(names)
     return module
 
 
-def _body():
+def _body() -> ModuleType:
     module = _module("body", __file__=_BODY)
-    with open(_BODY, "rb") as file:
-        code = compile(file.read(), _BODY, "exec")
-    exec(code, module.__dict__)
+    with open(_BODY, "rb") as file:  # noqa: PTH123 - pathlib is slow to import
+        code = compile(file.read(), _BODY, "exec", dont_inherit=True)
+    exec(code, module.__dict__)  # noqa: S102 - that is what it is for
     return module
 
 
-def _result(given):
-    """Return what a function has given, or what comes of it if that is to be awaited; all it awaits is `ctx`."""
+def _result(given: Any) -> Any:
+    """Return what a function has given, or what comes of it where that is to be awaited.
+
+    Raises:
+        RuntimeError: It awaits anything but `ctx`.
+    """
     if not hasattr(given, "__await__"):
         return given
     try:
@@ -68,20 +80,19 @@ def _result(given):
     raise RuntimeError("only what ctx gives can be awaited")
 
 
-def _told(error):
-    """Return an error for the host: its type, what it says, and the line of the body that it came from."""
-    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
+def _told(error: BaseException) -> dict[str, Any]:
+    """Return the type of an error, what it says, and the line of the body that it came from."""
+    line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == _BODY:
             line = trace.tb_lineno
         trace = trace.tb_next
     try:
-        message = str(error)
+        message = str(error)[:_LONGEST_MESSAGE].encode("utf-8", "replace").decode()
     except Exception:
         message = ""
-    sayable = message[:_LONGEST_MESSAGE].encode("utf-8", "replace").decode()
-    return {"type": type(error).__name__, "message": sayable, "line": line if isinstance(line, int) else 0}
+    return {"type": type(error).__name__, "message": message, "line": line}
 
 
 if __name__ == "__main__":
