@@ -16,8 +16,11 @@ from myclaw_core.neurons.analysis.found import Finder
 from myclaw_core.neurons.analysis.limits import readable_source
 from myclaw_core.neurons.analysis.tree import parsed
 from myclaw_core.neurons.birth_report import BirthReport, BirthTest
+from myclaw_core.neurons.birth_result import Ran
 from myclaw_core.neurons.birth_stubs import emptied_bodies
-from myclaw_core.neurons.birth_suite import Body, Ran, SuiteRun, functions_of, run_suite
+from myclaw_core.neurons.birth_suite import Body, SuiteRun, functions_of, run_suite, sandbox_failed
+from myclaw_core.neurons.quotas import wall_s
+from myclaw_core.neurons.running import run_neuron
 from myclaw_core.neurons.scratch import ScratchWorld
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.neurons.wall import WallClock
@@ -32,7 +35,6 @@ SUITE_LIMITS = CodeLimits(wall_s=120.0, frame_bytes=16 << 20)
 """What the process that runs the tests may use; its wall clock holds for everything together."""
 
 _TESTS_FILE = "test_birth.py"
-_BODY_WALL_S = 30.0
 _LEAST_WALL_S = 0.1
 
 
@@ -90,14 +92,16 @@ def _tests_in(source: bytes) -> ast.Module | Text:
 def _real_body(
     sandbox: Sandbox, files: Mapping[str, bytes], manifest: NeuronManifest, clock: Clock, wall: WallClock
 ) -> Body:
-    from myclaw_core.neurons.running import run_neuron
-
     async def body(args: dict[str, Any], world: ScratchWorld) -> Ran:
-        limit_s = min(_BODY_WALL_S, manifest.quotas.get("wall_s", _BODY_WALL_S), max(wall.left_s(), _LEAST_WALL_S))
+        limit_s = min(wall_s(manifest.quotas), max(wall.left_s(), _LEAST_WALL_S))
         end = await run_neuron(sandbox, files, manifest, args, world, WallClock(clock, limit_s))
+        if end.report.outcome == "unavailable":
+            raise sandbox_failed(end.report)
         return Ran(
             output=end.output,
-            failed=None if end.error is None else (end.raised, str(end.error)),
+            error=end.error,
+            raised=end.raised,
+            message=end.message,
             cpu_s=end.report.cpu_s,
             peak_memory_bytes=end.report.peak_memory_bytes,
         )

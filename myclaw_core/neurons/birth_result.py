@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from attrs import frozen
 
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
-__all__ = ["asserted_in", "broken_by", "reason_of"]
+__all__ = ["Ran", "asserted_in", "broken_by", "reason_of"]
 
 _SHOWN_CHARS = 160
 _TWO_SIDES = 2
+
+
+@frozen(kw_only=True)
+class Ran:
+    """How one run of the body ended.
+
+    Attributes:
+        output: What it returned.
+        error: Why it returned nothing, one line; `None` where it did.
+        raised: Name of the type of what it raised; empty where it raised nothing.
+        message: What that said.
+    """
+
+    output: Any = None
+    error: Text | None = None
+    raised: str = ""
+    message: str = ""
+    cpu_s: float = 0.0
+    peak_memory_bytes: int = 0
 
 
 def asserted_in(tree: ast.Module) -> Mapping[int, str]:
@@ -21,21 +42,21 @@ def asserted_in(tree: ast.Module) -> Mapping[int, str]:
     return {node.lineno: ast.unparse(node.test) for node in ast.walk(tree) if isinstance(node, ast.Assert)}
 
 
-def reason_of(result: Mapping[str, Any], asserted: Mapping[int, str], *, runs: int, line: int) -> Text | None:
+def reason_of(result: Mapping[str, Any], asserted: Mapping[int, str], runs: Sequence[Ran], line: int) -> Text | None:
     """Return why a test is red, or `None` where it is green; whatever has not the right form makes it red.
 
     Args:
         result: What the process says of it.
         asserted: The conditions of the assertions by line.
-        runs: How often the test called the body, as the host saw it.
+        runs: The runs of the body that the host saw the test ask for.
         line: Where the test begins.
     """
     failed, error = result.get("failed", {}), result.get("error", {})
     if failed is not None:
         return _not_held(_mapping(failed), asserted)
     if error is not None:
-        return _raised(_mapping(error), line)
-    if runs < 1:
+        return _raised(_mapping(error), runs, line)
+    if not runs:
         return N_("line {line}: it never called run", line=line)
     held = result.get("held")
     if type(held) is not int or held < 1:
@@ -45,7 +66,7 @@ def reason_of(result: Mapping[str, Any], asserted: Mapping[int, str], *, runs: i
 
 def broken_by(error: Any) -> Text:
     """Return why the test file could not be loaded, from the exception that its process tells of."""
-    return N_("test_birth.py cannot be loaded: {reason}", reason=_raised(_mapping(error), 0))
+    return N_("test_birth.py cannot be loaded: {reason}", reason=_raised(_mapping(error), (), 0))
 
 
 def _not_held(failed: Mapping[str, Any], asserted: Mapping[int, str]) -> Text:
@@ -67,8 +88,10 @@ def _not_held(failed: Mapping[str, Any], asserted: Mapping[int, str]) -> Text:
     return N_("line {line}: {condition} did not hold: it was {value}", line=line, condition=condition, value=value)
 
 
-def _raised(error: Mapping[str, Any], line: int) -> Text:
+def _raised(error: Mapping[str, Any], runs: Sequence[Ran], line: int) -> Text:
     line = _line(error) or line
+    if error.get("is_of_body") is True and runs and (why := runs[-1].error):
+        return N_("line {line}: {problem}", line=line, problem=why)
     kind, message = _shown(error.get("kind", "?")), _shown(error.get("message", ""))
     if not message:
         return N_("line {line}: {kind} was raised", line=line, kind=kind)

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from myclaw_core.messages import N_
-from myclaw_core.neurons.birth_suite import Ran
+from myclaw_core.neurons.birth_result import Ran
 from myclaw_core.types.text import Text
 
 __all__ = ["Emptied", "emptied_bodies"]
@@ -36,7 +36,7 @@ def emptied_bodies(output_schema: Mapping[str, Any]) -> tuple[Emptied, ...]:
             unnoticed=N_("every test passes with a body that returns an empty output; test what stands in it"),
         ),
         Emptied(
-            ran=Ran(failed=("RuntimeError", "the body is emptied")),
+            ran=Ran(error=N_("the body is emptied"), raised="RuntimeError", message="emptied"),
             unnoticed=N_("every test passes with a body that always fails; test that it works"),
         ),
     )

@@ -19,36 +19,22 @@ from myclaw_core.errors import UnavailableError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.neurons.birth_report import BirthTest
-from myclaw_core.neurons.birth_result import asserted_in, broken_by, reason_of
+from myclaw_core.neurons.birth_result import Ran, asserted_in, broken_by, reason_of
 from myclaw_core.neurons.inside import sources
+from myclaw_core.neurons.requests import ForeignFrameError, strict_json
 from myclaw_core.neurons.scratch import ScratchWorld, read_given
 from myclaw_core.sandbox.code import CodeJob, CodeLimits, Running, not_available
 from myclaw_core.sandbox.sandbox import Sandbox
 from myclaw_core.sandbox.types import SandboxOutcome, SandboxReport
 from myclaw_core.types.text import Text
 
-__all__ = ["Body", "Ran", "SuiteRun", "functions_of", "run_suite"]
+__all__ = ["Body", "SuiteRun", "functions_of", "run_suite", "sandbox_failed"]
 
 _MAIN = "testing.py"
 _PATIENCE_S = 2.0
 _SHOWN_CHARS = 160
 
 TestFunction = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-@frozen(kw_only=True)
-class Ran:
-    """How one run of the body ended.
-
-    Attributes:
-        output: What it returned, where it did not fail.
-        failed: Name and message of what it raised, else `None`.
-    """
-
-    output: Any = None
-    failed: tuple[str, str] | None = None
-    cpu_s: float = 0.0
-    peak_memory_bytes: int = 0
 
 
 Body = Callable[[dict[str, Any], ScratchWorld], Awaitable[Ran]]
@@ -112,8 +98,14 @@ async def run_suite(
         except _RefusedError as error:
             problem = error.text
     if report.outcome == "unavailable":
-        raise UnavailableError(not_available(N_("it failed: {why}", why=visible(report.stderr.strip())[:_SHOWN_CHARS])))
+        raise sandbox_failed(report)
     return SuiteRun(report=report, tests=suite.tests(), problem=problem)
+
+
+def sandbox_failed(report: SandboxReport) -> UnavailableError:
+    """Return what to raise for a run that did not begin."""
+    why = visible(report.stderr.strip())[:_SHOWN_CHARS]
+    return UnavailableError(not_available(N_("it failed to start a run: {why}", why=why)))
 
 
 class _Suite:
@@ -177,16 +169,14 @@ class _Suite:
             await self._answer(document["run"])
         result = self._due(document.get("result"), nonce)
         line = self._functions[name].lineno
-        reason = reason_of(result, self._asserted, runs=len(self._runs), line=line)
+        reason = reason_of(result, self._asserted, self._runs, line)
         self._ended[name] = self._test(name, reason, started_s)
 
     def _due(self, result: Any, nonce: str) -> Mapping[str, Any]:
         """Return the result if it is the one that is due."""
-        if not isinstance(result, dict):
-            raise _RefusedError(_ODD)
-        name = result.get("name")
-        if not isinstance(name, str):
-            raise _RefusedError(_ODD)
+        name = result.get("name") if isinstance(result, dict) else None
+        if not isinstance(result, dict) or not isinstance(name, str):
+            raise _RefusedError(_odd("a result must have a name"))
         shown = visible(name)[:_SHOWN_CHARS]
         if name not in self._functions:
             raise _RefusedError(N_("test_birth.py sent a result of {name}, which is no test of it", name=shown))
@@ -207,10 +197,11 @@ class _Suite:
         ran = await self._body(args, world)
         self._runs.append(ran)
         answer = {"written": {path: base64.b64encode(data).decode() for path, data in world.written().items()}}
-        if ran.failed is None:
+        if ran.error is None:
             await self._send({**answer, "output": ran.output})
         else:
-            await self._send({**answer, "raised": ran.failed[0], "message": ran.failed[1]})
+            message = ran.message if ran.raised else str(ran.error)
+            await self._send({**answer, "raised": ran.raised, "message": message})
 
     async def _end(self) -> SandboxReport:
         """Let the process end; it has nothing more to say."""
@@ -259,13 +250,13 @@ class _Suite:
 
     async def _receive(self) -> dict[str, Any]:
         try:
-            document = json.loads(await anext(self._running), parse_constant=_refuse_constant)
+            document = strict_json(await anext(self._running))
         except StopAsyncIteration:
             raise _HungUpError from None
-        except (ValueError, RecursionError):
-            document = None
+        except ForeignFrameError as error:
+            raise _RefusedError(_odd(str(error))) from None
         if not isinstance(document, dict):
-            raise _RefusedError(_ODD)
+            raise _RefusedError(_odd("a frame must be an object"))
         return document
 
     async def _send(self, document: Mapping[str, Any]) -> None:
@@ -276,7 +267,6 @@ class _Suite:
             await self._running.send(json.dumps({"raised": "ValueError", "message": text}).encode())
 
 
-_ODD = N_("test_birth.py sent something that is neither a call of run nor a result")
 _GOES_ON = N_("test_birth.py does not end after its last test")
 _KILLED = N_("the process was killed")
 _STOPPED: Mapping[SandboxOutcome, Text] = {
@@ -287,5 +277,6 @@ _STOPPED: Mapping[SandboxOutcome, Text] = {
 }
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+def _odd(problem: str) -> Text:
+    shown = visible(problem)[:_SHOWN_CHARS]
+    return N_("test_birth.py sent what is neither a call of run nor a result: {problem}", problem=shown)

@@ -62,7 +62,7 @@ def _result(test, run):
         else:
             test(run.at_once)
     except BaseException as raised:
-        error = _told(raised)
+        error = {**_told(raised), "is_of_body": raised is run.raised}
     return {"error": error, "held": _seen.held, "failed": _seen.failed}
 
 
@@ -83,6 +83,8 @@ class _Run:
         channel: The way to the host.
         errors: Exceptions by name that are not Python's own.
     """
+
+    raised = None
 
     def __init__(self, channel, errors):
         self._channel = channel
@@ -108,7 +110,8 @@ class _Run:
             for path, content in answer.get("written", {}).items():
                 files[path] = _unpacked(content, files.get(path))
         if "raised" in answer:
-            raise self._error(answer["raised"], answer["message"])
+            self.raised = self._error(answer["raised"], answer["message"])
+            raise self.raised
         return answer["output"]
 
     def _error(self, kind, message):
