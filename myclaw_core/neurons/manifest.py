@@ -10,6 +10,7 @@ from uuid import UUID
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.capabilities import CALLABLE, parse_capability
+from myclaw_core.neurons.quotas import QUOTAS, least_of
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.types.text import Text
 
@@ -24,7 +25,6 @@ NEURON_NAME = re.compile(r"[a-z][a-z0-9_]{2,40}")
 
 _SEMVER = re.compile(r"(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})(?:-[0-9A-Za-z.-]{1,40})?", re.ASCII)
 _ORIGIN = re.compile(r"[a-z][a-z0-9_-]{0,40}")
-_QUOTA = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _MAX_DEPTH = 24
 _MAX_NODES = 5_000
 _MAX_PURPOSE = 1_000
@@ -64,7 +64,7 @@ def read_manifest(data: bytes, directory_name: str | None = None) -> NeuronManif
         name=name,
         version=reader.text("version", _SEMVER),
         purpose=reader.purpose(),
-        input_schema=reader.schema("input_schema"),
+        input_schema=reader.input_schema(),
         output_schema=reader.schema("output_schema"),
         capabilities=reader.capabilities(),
         may_call=reader.names("may_call"),
@@ -92,6 +92,12 @@ class _Reader:
         if not isinstance(value, str) or not value.strip() or len(value) > _MAX_PURPOSE:
             raise self._wrong("purpose", N_("purpose must be a text of at most {n} characters", n=_MAX_PURPOSE))
         return value.strip()
+
+    def input_schema(self) -> Mapping[str, Any]:
+        schema = self.schema("input_schema")
+        if schema.get("type") != "object":
+            raise self._wrong("input_schema", N_("input_schema must have type: object at its top"))
+        return schema
 
     def schema(self, key: str) -> Mapping[str, Any]:
         import jsonschema_rs
@@ -129,8 +135,13 @@ class _Reader:
         if not isinstance(value, dict):
             raise self._wrong("quotas", N_("quotas must be names with numbers"))
         for name, limit in value.items():
-            if not _QUOTA.fullmatch(name) or isinstance(limit, bool) or not isinstance(limit, int | float) or limit < 0:
-                raise self._wrong("quotas", N_("the quota {name} must be a number of at least 0", name=name[:80]))
+            if name not in QUOTAS:
+                known = ", ".join(QUOTAS)
+                raise self._wrong("quotas", N_("unknown quota {name}; known are {known}", name=name[:80], known=known))
+            least = least_of(name)
+            if isinstance(limit, bool) or not isinstance(limit, type(least) | int) or limit < least:
+                whole = isinstance(least, int)
+                raise self._wrong("quotas", _bad_quota(name, least, whole=whole))
         return value
 
     def trace_id(self) -> UUID | None:
@@ -150,6 +161,12 @@ class _Reader:
 
     def _wrong(self, key: str, text: Text) -> UsageError:
         return _wrong(self._lines.get(key, 1), text)
+
+
+def _bad_quota(name: str, least: float, *, whole: bool) -> Text:
+    if whole:
+        return N_("the quota {name} must be a whole number of at least {least}", name=name, least=least)
+    return N_("the quota {name} must be a number of at least {least}", name=name, least=least)
 
 
 def _wrong(line: int, text: Text) -> UsageError:

@@ -40,11 +40,11 @@ class NeuronManifest:
         name: `[a-z][a-z0-9_]{2,40}`, the directory's name.
         version: Semantic version of the neuron.
         purpose: What it is for, 1 to 4 sentences.
-        input_schema: JSON Schema of its arguments.
+        input_schema: JSON Schema of its arguments, an object.
         output_schema: JSON Schema of its output.
         capabilities: What it may do at most, in the closed vocabulary (`fs-read:<pattern>`, `clock` …).
         may_call: Tools and neurons it may call.
-        quotas: Named upper limits; their names carry the unit.
+        quotas: Upper limits of one run by their names (`quotas.py`), which carry the unit.
         origin: Where it comes from, for example `synthesis` or `adopted`.
         trace_id: The trace it was made from, if one was.
     """

@@ -26,7 +26,7 @@ capabilities:
   - fs-read:~/data/*
 may_call: []
 quotas:
-  calls_per_day: 20
+  calls: 20
 """
 
 
@@ -37,7 +37,7 @@ def test_a_good_manifest_is_read() -> None:
     assert (manifest.name, manifest.version, manifest.origin) == ("csv_summary", "1.0.0", "adopted")
     assert manifest.capabilities == ("fs-read:~/data/*",)
     assert manifest.input_schema == {"type": "object", "required": ["path"]}
-    assert manifest.quotas == {"calls_per_day": 20}
+    assert manifest.quotas == {"calls": 20}
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,16 @@ def test_a_good_manifest_is_read() -> None:
         ("output_schema: {type: object}", "output_schema: {type: 7}", "no valid JSON Schema"),
         ("output_schema: {type: object}", "output_schema: {$ref: 'https://x.example/'}", "points outside"),
         ("output_schema: {type: object}", "output_schema: []", "must be a JSON Schema"),
-        ("calls_per_day: 20", "calls_per_day: -1", "at least 0"),
-        ("calls_per_day: 20", "calls_per_day: true", "at least 0"),
-        ("calls_per_day: 20", "calls_per_day: 0x14", "could mean something else"),
-        ("calls_per_day: 20", "calls_per_day: 1:20", "could mean something else"),
-        ("calls_per_day: 20", "calls_per_day: .inf", "could mean something else"),
+        ("calls: 20", "calls: -1", "at least 0"),
+        ("calls: 20", "calls: true", "at least 0"),
+        ("calls: 20", "calls: 2.5", "a whole number of at least 0"),
+        ("calls: 20", "memory_mb: 16", "a whole number of at least 32"),
+        ("calls: 20", "wall_s: 0", "a number of at least 0.1"),
+        ("calls: 20", "calls_per_day: 20", "unknown quota calls_per_day; known are wall_s, cpu_s, memory_mb"),
+        ("  type: object\n  required: [path]", "  required: [path]", "input_schema must have type: object at its top"),
+        ("calls: 20", "calls: 0x14", "could mean something else"),
+        ("calls: 20", "calls: 1:20", "could mean something else"),
+        ("calls: 20", "calls: .inf", "could mean something else"),
     ],
 )
 def test_a_manifest_that_could_be_misread_is_refused_in_one_line(old: str, new: str, problem: str) -> None:
