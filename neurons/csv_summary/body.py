@@ -81,7 +81,9 @@ def described(cells, top):
     found = {"type": "empty", "missing": len(values) - len(there), "distinct": len(set(there))}
     if not there:
         return found
-    found["top"] = [{"value": value[:LONGEST_VALUE], "n": n} for value, n in Counter(there).most_common(top)]
+    found["top"] = [
+        {"value": value[:LONGEST_VALUE], "count": count} for value, count in Counter(there).most_common(top)
+    ]
     plain = [bare(value) for value in there]
     comma = any(DECIMAL_COMMA.fullmatch(value) for value in plain)
     numbers = [number(value, comma) for value in plain]

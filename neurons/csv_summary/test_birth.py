@@ -30,7 +30,7 @@ async def test_positive_types_ranges_and_means(run):
 
 async def test_positive_most_frequent_values_first(run):
     found = await columns(run, "city\nRome\nOslo\nRome\nBari\nOslo\nRome\n", top=2)
-    assert found["city"]["top"] == [{"value": "Rome", "n": 3}, {"value": "Oslo", "n": 2}]
+    assert found["city"]["top"] == [{"value": "Rome", "count": 3}, {"value": "Oslo", "count": 2}]
     five = await columns(run, "x\na\nb\nc\nd\ne\nf\n")
     assert [each["value"] for each in five["x"]["top"]] == ["a", "b", "c", "d", "e"]
 
@@ -85,7 +85,7 @@ async def test_edge_what_only_looks_like_a_number_or_a_day(run):
 
 async def test_edge_long_values_are_cut(run):
     found = await columns(run, "text\n" + "x" * 500 + "\n")
-    assert found["text"]["top"] == [{"value": "x" * 80, "n": 1}]
+    assert found["text"]["top"] == [{"value": "x" * 80, "count": 1}]
 
 
 async def test_negative_an_empty_file(run):
