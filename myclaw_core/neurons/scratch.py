@@ -7,6 +7,7 @@ import posixpath
 import random
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import repeat
 from typing import Any
 
 from attrs import field, frozen
@@ -30,8 +31,8 @@ class Given:
     Attributes:
         files: What each file holds, by its path.
         fetch: The text at each URL.
-        calls: What each tool or neuron answers, by its name, however often and with whatever it is called; a list is
-            one answer after the other, so a list as the answer stands in a list.
+        calls: What each tool or neuron answers, by its name, however often it is called; a list holds one answer
+            after the other, so that an answer which is a list stands in one.
         llm: The model's answers in the order of the calls.
         now: The time, aware UTC.
     """
@@ -77,7 +78,9 @@ class ScratchWorld:
         self._names = {self.real_path(path): path for path in given.files}
         self._files = {self.real_path(path): content for path, content in given.files.items()}
         self._written: set[str] = set()
-        self._answers = {name: iter(found) for name, found in given.calls.items() if isinstance(found, list)}
+        self._results = {
+            name: iter(found) if isinstance(found, list) else repeat(found) for name, found in given.calls.items()
+        }
         self._llm = iter(given.llm)
         self._random = random.Random(_SEED)  # noqa: S311 - tests must be repeatable
 
@@ -114,12 +117,9 @@ class ScratchWorld:
         Raises:
             CtxError: It gave none, or no further one.
         """
-        if name in self._answers:
-            for answer in self._answers[name]:
-                return answer
-        elif name in self._given.calls:
-            return self._given.calls[name]
-        raise _not_given(N_("the test gave no result for a call of {name}; give it in calls", name=name))
+        for result in self._results.get(name, ()):
+            return result
+        raise _not_given(N_("the test gave no further result for a call of {name}; give it in calls", name=name))
 
     async def fetch(self, url: str) -> str:
         """Return the text that the test gave for a URL.
