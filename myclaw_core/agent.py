@@ -25,6 +25,7 @@ from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import PluginFault
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, system_lookup
+from myclaw_core.neurons.admission import Admission
 from myclaw_core.neurons.records import misplaced
 from myclaw_core.neurons.settling import settle_all
 from myclaw_core.outbox.types import OutboxMessage
@@ -141,6 +142,11 @@ class Agent:
     def standing_roots(self) -> tuple[str, ...]:
         """Return the folders that are open in every run: the workspace and `[policy] roots`."""
         return standing_roots(self.home, self.services.config)
+
+    @property
+    def admission(self) -> Admission:
+        """Return what lets neurons in."""
+        return Admission.configured(self.home, self.log, self.clock, self.dispatcher, self.services.config)
 
     def require_model(self) -> None:
         """Check that every provider that is named is there, and that a model can be called.

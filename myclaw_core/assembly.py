@@ -99,7 +99,7 @@ class Assembly:
             thresholds=self._thresholds,
         )
         await self.usual_costs.refresh()
-        admit = self.admission().tool()
+        admit = Admission.configured(self.home, self.log, self.clock, self.dispatcher, self.config).tool()
         tools, places = ToolShelf({**door.tools, admit.name: admit}), door.places
         door = evolve(door, tools=tools)
         sandbox = self._sandbox()
@@ -149,16 +149,6 @@ class Assembly:
             outlook=lambda action: outlook(action, book, self._thresholds, self.clock),
             plugins=self.dispatcher.plugins.active,
             failover=model_choices(self.config.agent.failover, providers),
-        )
-
-    def admission(self) -> Admission:
-        """Return what lets neurons in."""
-        return Admission(
-            home=self.home,
-            log=self.log,
-            clock=self.clock,
-            analyze=self.dispatcher.analyze,
-            programs=self.config.neurons.programs,
         )
 
     def neurons(self, shelf: ToolShelf) -> NeuronBook:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from attrs import frozen
@@ -33,6 +33,10 @@ from myclaw_core.runtime.tool import EffectSpec, Tool, ToolContext
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.trust.orders import birth_order
 from myclaw_core.types.text import Text
+
+if TYPE_CHECKING:
+    from myclaw_core.config import Config
+    from myclaw_core.dispatch import Dispatcher
 
 __all__ = ["Admission", "covers_new"]
 
@@ -61,6 +65,12 @@ class Admission:
     clock: Clock
     analyze: Analyze
     programs: Collection[str] = ()
+
+    @classmethod
+    def configured(cls, home: Home, log: EventLog, clock: Clock, dispatcher: Dispatcher, config: Config) -> Admission:
+        """Return it as the configuration and the plugins that are on make it."""
+        programs = config.neurons.programs
+        return cls(home=home, log=log, clock=clock, analyze=dispatcher.analyze, programs=programs)
 
     @property
     def drafts(self) -> Drafts:

@@ -20,6 +20,7 @@ from myclaw_core.runtime.types import ExecutionTrace, ToolCall, Turn
 from myclaw_core.shown.closing import closing
 from myclaw_core.shown.markup import code
 from myclaw_core.types.effect import lower_level
+from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
@@ -51,7 +52,7 @@ class LeftRunner(SingleCall):
             tainted=action.tainted,
             attended=channel.attended,
             model=action.model,
-            asks=N_("a run without you wanted it on {at}", at=asked_at(left)),
+            asks=_why_asked(services, left),
         )
         call = ToolCall(id=str(left.request.id), tool=action.tool_name, args=sealed.args)
         super().__init__(services, turn, channel, call, situation=situation, left=left)
@@ -68,6 +69,7 @@ async def put_left(
     channel: Channel,
     new_turn: Callable[[str], Awaitable[Turn]],
     run: Callable[[LeftRunner], Awaitable[None]],
+    only: Callable[[Deferred], bool] = lambda _left: True,
 ) -> list[ExecutionTrace]:
     """Put everything that was left to one sender, together, and return the traces in which it was answered.
 
@@ -78,12 +80,13 @@ async def put_left(
     Args:
         new_turn: Makes the turn as which an answer is recorded, from the words that were typed; its sender is asked.
         run: Runs each one, as `Agent.run` does.
+        only: Which are put.
 
     Raises:
         StoreError: The log cannot be read or written.
     """
     runners = []
-    for left in await can_be_put(services) if channel.attended else ():
+    for left in filter(only, await can_be_put(services) if channel.attended else ()):
         turn = await new_turn(PENDING)
         if not services.gateway.shows(left, turn.sender):
             runners.append(LeftRunner(services, _answering(services, turn, left), channel, left))
@@ -149,6 +152,14 @@ def _answering(services: Services, turn: Turn, left: Deferred) -> Turn:
         yes_to=(),
         parent_trace_id=action.trace_id,
     )
+
+
+def _why_asked(services: Services, left: Deferred) -> Text:
+    """Return why it is asked: what the core leaves of its own accord was no run without the person."""
+    tool = services.tools.get(left.request.draft.action.tool_name)
+    if tool is not None and tool.internal:
+        return N_("this was begun on {at}", at=asked_at(left))
+    return N_("a run without you wanted it on {at}", at=asked_at(left))
 
 
 def asked_at(left: Deferred) -> str:
