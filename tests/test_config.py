@@ -113,7 +113,7 @@ wall_s = nan
         "14: [limits] wall_s must be a finite number",
         (
             "15: unknown section 'filez'; "
-            "known: agent, approval, budget, demo, limits, outbox, plugins, policy, slots, trust"
+            "known: agent, approval, budget, demo, limits, neurons, outbox, plugins, policy, slots, trust"
         ),
     ]
 
@@ -208,7 +208,7 @@ def test_a_section_of_an_idle_plugin_is_left_alone_and_of_no_plugin_is_unknown(t
 
     assert load_config(path, [], idle=["telegram"]) == Config()
     assert problems(path) == [
-        "1: unknown section 'telegram'; known: agent, approval, budget, limits, outbox, plugins, policy, slots, trust"
+        "1: unknown section 'telegram'; known: agent, approval, budget, limits, neurons, outbox, plugins, policy, slots, trust"
     ]
 
 

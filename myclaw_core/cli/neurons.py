@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attrs import frozen
+
 from myclaw_core.errors import UsageError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render
@@ -20,10 +22,18 @@ if TYPE_CHECKING:
     from myclaw_core.neurons.checking import Analyze
     from myclaw_core.neurons.types import CodeFinding
 
-__all__ = ["plugins_of", "run"]
+__all__ = ["run"]
 
 _KEYS = ("name", "body_base64", "capabilities", "may_call")
 _MOST_BYTES = 1_000_000
+
+
+@frozen(kw_only=True)
+class _Rules:
+    """What the code is checked with besides the core's own analysis."""
+
+    analyze: Analyze
+    programs: tuple[str, ...]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,29 +41,27 @@ def run(args: argparse.Namespace) -> int:
     if args.jsonl:
         if args.folder:
             raise UsageError(N_("give DIR or --jsonl, not both"))
-        return _answer_lines(plugins_of(Home.find()))
+        return _answer_lines(_rules(Home.find()))
     if not args.folder:
         raise UsageError(N_("give DIR, the folder of a neuron, or --jsonl"))
-    return _check_folder(Path(args.folder), plugins_of(Home.find()), as_json=args.json)
+    return _check_folder(Path(args.folder), _rules(Home.find()), as_json=args.json)
 
 
-def plugins_of(home: Home) -> Analyze:
-    """Return what asks the plugins that the configuration leaves on."""
+def _rules(home: Home) -> _Rules:
+    """Return the rules of the plugins and programs that the configuration leaves on."""
     from myclaw_core.cli.looking import tell_broken
     from myclaw_core.clock import SystemClock
     from myclaw_core.compose import configured_dispatcher, load_plugins
 
     plugins = load_plugins(home, lenient=True)
-    dispatcher, _config = configured_dispatcher(
-        home, plugins, SystemClock(), lambda _fault: None, on_broken=tell_broken
-    )
-    return dispatcher.analyze
+    dispatcher, config = configured_dispatcher(home, plugins, SystemClock(), lambda _fault: None, on_broken=tell_broken)
+    return _Rules(analyze=dispatcher.analyze, programs=config.neurons.programs)
 
 
-def _check_folder(folder: Path, analyze: Analyze, *, as_json: bool) -> int:
+def _check_folder(folder: Path, rules: _Rules, *, as_json: bool) -> int:
     from myclaw_core.neurons.checking import check_neuron
 
-    found = check_neuron(_read_files(folder), folder.resolve().name, analyze)
+    found = check_neuron(_read_files(folder), folder.resolve().name, rules.analyze, programs=rules.programs)
     if as_json:
         document = {"name": folder.resolve().name, "ok": not found, "findings": list(map(_json, found))}
         print(json.dumps(document, ensure_ascii=False, indent=2))
@@ -81,18 +89,18 @@ def _read_files(folder: Path) -> Mapping[str, bytes]:
     return files
 
 
-def _answer_lines(analyze: Analyze) -> int:
+def _answer_lines(rules: _Rules) -> int:
     from myclaw_core.cli.jsonl import numbered_lines
 
     code = 0
     for number, raw in numbered_lines(sys.stdin.buffer):
-        answer = _answer(number, raw, analyze)
+        answer = _answer(number, raw, rules)
         code = code if answer["ok"] else 1
         print(json.dumps(answer, ensure_ascii=True), flush=True)
     return code
 
 
-def _answer(number: int, raw: bytes, analyze: Analyze) -> dict[str, Any]:
+def _answer(number: int, raw: bytes, rules: _Rules) -> dict[str, Any]:
     from myclaw_core.neurons.checking import check_body
 
     try:
@@ -102,7 +110,7 @@ def _answer(number: int, raw: bytes, analyze: Analyze) -> dict[str, Any]:
         return {"name": "", "ok": False, "line": number, "error": str(error), "findings": []}
     except (binascii.Error, ValueError):
         return {"name": value["name"], "ok": False, "line": number, "error": "body_base64 is no base64", "findings": []}
-    found = check_body(body, value["capabilities"], value["may_call"], analyze)
+    found = check_body(body, value["capabilities"], value["may_call"], rules.analyze, programs=rules.programs)
     findings = [{"line": each.line, "rule": each.rule, "message": str(each.message)} for each in found]
     return {"name": value["name"], "ok": not found, "findings": findings}
 

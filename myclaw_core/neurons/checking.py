@@ -44,11 +44,16 @@ def check_neuron(
 
 
 def check_body(
-    body: bytes, capabilities: Sequence[str], may_call: Sequence[str], analyze: Analyze
+    body: bytes,
+    capabilities: Sequence[str],
+    may_call: Sequence[str],
+    analyze: Analyze,
+    *,
+    programs: Collection[str] = (),
 ) -> tuple[CodeFinding, ...]:
-    """Return every finding on a body alone, with what its manifest would declare."""
+    """Return every finding on a body alone, with what its manifest would declare; like `check_neuron`."""
     body = normalized(body)
-    found = analyze_body(body, capabilities, may_call)
+    found = analyze_body(body, capabilities, may_call, programs=programs)
     return found + _of_plugins({"body.py": body}, found, analyze)
 
 

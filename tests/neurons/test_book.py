@@ -37,7 +37,8 @@ async def test_an_adopted_neuron_is_a_tool_with_its_verified_bytes(neurons: Adop
 
     assert await neurons.refreshed() == ["word_count"]
     tool = neurons.shelf["neuron:word_count"]
-    assert tool.neuron is not None and dict(tool.neuron.files) == neuron_files()
+    assert tool.neuron is not None
+    assert dict(tool.neuron.files) == neuron_files()
     assert (tool.description, dict(tool.schema), tool.run) == ("Count words.", {"type": "object"}, None)
     assert [(each.kind, each.default) for each in tool.effects or ()] == [("neuron_invoke", "word_count")]
     assert tool.version == tool.neuron.body_hash
@@ -138,7 +139,7 @@ def _a_file_instead(folder: Path) -> None:
 async def test_a_spoilt_folder_is_off_at_once_and_put_aside_for_good_once_it_lasts(
     neurons: AdoptedNeurons, clock: FakeClock, spoil: Callable[[Path], None]
 ) -> None:
-    """Somebody may still be writing; after the settle time the reason is on record, and good files do not bring it back."""
+    """Somebody may still be writing; after the settle time it is on record, and good files do not bring it back."""
     folder = await neurons.adopt()
     await neurons.book.refresh()
 
@@ -344,12 +345,10 @@ async def test_a_birth_and_a_change_are_events_of_their_names(neurons: AdoptedNe
 
     assert [head.type for head, _ in told] == ["neuron.born", "neuron.changed", "neuron.changed", "neuron.changed"]
     first = told[0][1]
-    assert isinstance(first, NeuronBorn) and first.reward == 0.8
-    assert [event.change for _, event in told if isinstance(event, NeuronChanged)] == [
-        "struck",
-        "struck",
-        "quarantined",
-    ]
+    assert isinstance(first, NeuronBorn)
+    assert first.reward == 0.8
+    changes = [event.change for _, event in told if isinstance(event, NeuronChanged)]
+    assert changes == ["struck", "struck", "quarantined"]
 
 
 def _raw(home: Home) -> bytes:

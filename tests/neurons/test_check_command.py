@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -138,3 +139,28 @@ def test_what_may_break_a_parser_is_not_handed_to_other_tools(
     assert main(["neurons", "check", "--jsonl"]) == 1
     (answer,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {found["rule"] for found in answer["findings"]} == {"depth"}
+
+
+def test_a_program_must_stand_in_the_configuration(
+    neuron: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`[neurons] programs` holds for a folder and for lines alike."""
+    home = Path(os.environ["MYCLAW_HOME"])
+    home.mkdir()
+    declared = MANIFEST.replace(b"capabilities: []", b'capabilities: ["shell:git"]')
+    (neuron / "manifest.yaml").write_bytes(declared)
+    line = asked(BODY, capabilities=["shell:git"])
+
+    def rules(programs: str) -> tuple[bool, bool]:
+        (home / "config.toml").write_text(f"[neurons]\nprograms = {programs}\n")
+        feed(monkeypatch, line)
+        capsys.readouterr()
+        main(["neurons", "check", "--json", str(neuron)])
+        folder = json.loads(capsys.readouterr().out)
+        main(["neurons", "check", "--jsonl"])
+        body = json.loads(capsys.readouterr().out)
+        refused = [any(each["rule"] == "capability" for each in found["findings"]) for found in (folder, body)]
+        return refused[0], refused[1]
+
+    assert rules("[]") == (True, True)
+    assert rules('["git"]') == (False, False)
