@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from myclaw_core.neurons.checking import Analyze
     from myclaw_core.neurons.types import CodeFinding
 
-__all__ = ["run"]
+__all__ = ["print_findings", "read_files", "run"]
 
 _KEYS = ("name", "body_base64", "capabilities", "may_call")
 _MOST_BYTES = 1_000_000
@@ -61,19 +61,29 @@ def _rules(home: Home) -> _Rules:
 def _check_folder(folder: Path, rules: _Rules, *, as_json: bool) -> int:
     from myclaw_core.neurons.checking import check_neuron
 
-    found = check_neuron(_read_files(folder), folder.resolve().name, rules.analyze, programs=rules.programs)
-    if as_json:
-        document = {"name": folder.resolve().name, "ok": not found, "findings": list(map(_json, found))}
-        print(json.dumps(document, ensure_ascii=False, indent=2))
-    for each in () if as_json else found:
-        print(visible(f"{each.file}:{each.line}: [{each.rule}] {render(each.message)}"))
-    if not found and not as_json:
-        print(visible(_("{name}: nothing found", name=folder.resolve().name)))
+    found = check_neuron(read_files(folder), folder.resolve().name, rules.analyze, programs=rules.programs)
+    print_findings(folder.resolve().name, found, as_json=as_json)
     return 1 if found else 0
 
 
-def _read_files(folder: Path) -> Mapping[str, bytes]:
-    """Return the files that are there, no more of each than could ever be accepted."""
+def print_findings(name: str, found: Sequence[CodeFinding], *, as_json: bool) -> None:
+    """Print what was found in a neuron, one line each; for programs, one document."""
+    if as_json:
+        document = {"name": name, "ok": not found, "findings": list(map(_json, found))}
+        print(json.dumps(document, ensure_ascii=False, indent=2))
+        return
+    for each in found:
+        print(visible(f"{each.file}:{each.line}: [{each.rule}] {render(each.message)}"))
+    if not found:
+        print(visible(_("{name}: nothing found", name=name)))
+
+
+def read_files(folder: Path) -> Mapping[str, bytes]:
+    """Return the files of a neuron that are in a folder, no more of each than could ever be accepted.
+
+    Raises:
+        UsageError: It is no folder, or one of them is no ordinary file.
+    """
     from myclaw_core.neurons.normal import NEURON_FILES
 
     if not folder.is_dir():

@@ -293,7 +293,7 @@ def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     neurons = commands.add_parser(
-        "neurons", help=_("check, verify: what speaks against the code of a neuron, and what was signed")
+        "neurons", help=_("check, test, verify: what speaks against a neuron, what its tests say, and what was signed")
     )
     verbs = neurons.add_subparsers(metavar=VERB, required=True)
     check = verbs.add_parser(
@@ -310,6 +310,26 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     verify.add_argument("name", nargs="?", default="", metavar="NAME", help=_("only this neuron"))
     add_json(verify)
     verify.set_defaults(command="neurons verify")
+    _add_neurons_test(verbs)
+    _add_neuron_gate(verbs)
+
+
+def _add_neurons_test(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    test = verbs.add_parser("test", help=_("run the birth tests of a neuron in the sandbox; changes nothing"))
+    test.add_argument("neuron", metavar="DIR|NAME", help=_("the folder of a neuron, or one that is adopted or shipped"))
+    add_json(test)
+    test.set_defaults(command="neurons test")
+
+
+def _add_neuron_gate(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add what lets neurons in, and what they are signed with."""
+    adopt = verbs.add_parser("adopt", help=_("analyse and test a neuron, ask, and let it in"))
+    adopt.add_argument("folder", metavar="DIR", help=_("the folder of the neuron, or the name of a shipped one"))
+    add_json(adopt)
+    adopt.set_defaults(command="neurons adopt")
+    rotate = verbs.add_parser("rotate-key", help=_("sign every adopted neuron under a new key, after asking"))
+    add_json(rotate)
+    rotate.set_defaults(command="neurons rotate-key")
 
 
 def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -15,6 +15,9 @@ __all__ = ["run"]
 _MODULES = {
     "chat": "talk",
     "ask": "talk",
+    "neurons adopt": "neurons_adopt",
+    "neurons rotate-key": "neurons_rotate",
+    "neurons test": "neurons_test",
     "neurons verify": "neurons_verify",
     "plugins enable": "plugin_switch",
     "plugins disable": "plugin_switch",
