@@ -312,6 +312,7 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     verify.set_defaults(command="neurons verify")
     _add_neurons_test(verbs)
     _add_neuron_gate(verbs)
+    _add_neuron_gate(verbs)
 
 
 def _add_neurons_test(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -328,7 +329,6 @@ def _add_neuron_gate(verbs: argparse._SubParsersAction[argparse.ArgumentParser])
     add_json(adopt)
     adopt.set_defaults(command="neurons adopt")
     rotate = verbs.add_parser("rotate-key", help=_("sign every adopted neuron under a new key, after asking"))
-    add_json(rotate)
     rotate.set_defaults(command="neurons rotate-key")
 
 

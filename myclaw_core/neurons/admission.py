@@ -18,8 +18,6 @@ from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.messages import N_
 from myclaw_core.neurons import records
 from myclaw_core.neurons.capabilities import CapabilityKind, parse_capability
-from myclaw_core.neurons.checking import Analyze, check_neuron
-from myclaw_core.neurons.dossier import Surroundings, dossier, rights_of
 from myclaw_core.neurons.drafts import DRAFTS, Draft, DraftGoneError, Drafts
 from myclaw_core.neurons.lock import changing_neurons
 from myclaw_core.neurons.placing import make_ready, require_replaceable
@@ -37,6 +35,8 @@ from myclaw_core.types.text import Text
 if TYPE_CHECKING:
     from myclaw_core.config import Config
     from myclaw_core.dispatch import Dispatcher
+    from myclaw_core.neurons.checking import Analyze
+    from myclaw_core.neurons.dossier import Surroundings
 
 __all__ = ["Admission", "covers_new"]
 
@@ -95,6 +95,8 @@ class Admission:
         Args:
             replaces: The digest of the version that is adopted; empty where none is.
         """
+        from myclaw_core.neurons.dossier import Surroundings, rights_of
+
         known: set[str] = set()
         before = None
         for each in verify_folders(self.home.neurons, self.home.keys / NEURON_KEY):
@@ -105,6 +107,8 @@ class Admission:
         return Surroundings(before=before, known=known)
 
     def _details(self, args: Mapping[str, Any]) -> str:
+        from myclaw_core.neurons.dossier import dossier
+
         try:
             draft = self._draft(args)
             return dossier(draft, self.around(draft.manifest, args["replaces"]))
@@ -149,6 +153,8 @@ class Admission:
 
     def _require_clean(self, draft: Draft) -> None:
         """Analyse it again: a plugin may have learned since what is wrong with it."""
+        from myclaw_core.neurons.checking import check_neuron
+
         found = check_neuron(draft.files, draft.manifest.name, self.analyze, programs=self.programs)
         if found:
             first = found[0]
@@ -211,6 +217,8 @@ class Admission:
 
 def covers_new(manifest: NeuronManifest, known: Collection[str]) -> bool:
     """Return whether a neuron does a kind of thing that is not `known`, as `Surroundings.known` has it."""
+    from myclaw_core.neurons.dossier import rights_of
+
     return bool(_kinds(rights_of(manifest)) - _kinds(known))
 
 

@@ -97,6 +97,7 @@ async def complete_rotation(home: Home, log: EventLog) -> Rotated:
         for each in found:
             if isinstance(each, VerifiedNeuron):
                 await asyncio.to_thread(_resign, home.neurons, each, new)
+        await _record(log, found)
         (home.keys / _NEXT_KEY).replace(home.keys / NEURON_KEY)
         sync_folder(home.keys)
     except OSError as error:
@@ -122,6 +123,14 @@ def _looked_at(
         return Quarantined(name=folder.name, reason=reason)
     tried = [verified(folder, key, digest=record.digest) for key in keys]
     return next((each for each in tried if isinstance(each, VerifiedNeuron)), tried[0])
+
+
+async def _record(log: EventLog, found: Sequence[VerifiedNeuron | Quarantined]) -> None:
+    async with log.transaction() as tx:
+        for each in found:
+            record = await records.find(log, each.name, tx) if isinstance(each, VerifiedNeuron) else None
+            if record is not None:
+                await records.changed(tx, record, "resigned")
 
 
 def _resign(neurons: Path, neuron: VerifiedNeuron, new: bytes) -> None:
