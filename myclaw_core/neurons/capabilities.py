@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 from attrs import frozen
@@ -21,10 +22,15 @@ CALLABLE = re.compile(r"(?:neuron:)?[a-z][a-z0-9_]{1,63}")
 """Names of tools and neurons."""
 
 _PATH = re.compile(r"~?/[^\x00-\x1f\x7f]*|~")
-_URL = re.compile(r"(?:https?://)?(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?(?:/[\x21-\x7e]*)?")
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_URL = re.compile(
+    rf"(?:https?://)?(?:{_LABEL}|(?:\*\.)?(?:{_LABEL}\.)+{_LABEL})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/[\x21-\x7e]*)?"
+)
+"""Its star in front stands for hosts of one domain, never of all that end in `.org`."""
 _PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _FORMS = {"fs-read": _PATH, "fs-write": _PATH, "network": _URL, "call": CALLABLE, "shell": _PROGRAM}
 _LONGEST = 512
+_PORTS = 1 << 16
 _SHELL_TOOLS = frozenset({"shell", "shell_exec"})
 _MEMORY_READS = frozenset({"memory_search", "memory_read", "memory_list", "memory_show"})
 
@@ -62,9 +68,21 @@ def parse_capability(text: str) -> Capability:
         if colon:
             raise UsageError(N_("the capability {kind} takes nothing after its name", kind=kind))
         return Capability(kind)
-    if len(pattern) > _LONGEST or not form.fullmatch(pattern) or ".." in pattern.split("/"):
+    if len(pattern) > _LONGEST or not (found := form.fullmatch(pattern)) or not _is_limited(found.groupdict(), pattern):
         raise UsageError(N_("the capability {text} is not limited to anything that is valid", text=text[:80]))
     return Capability(kind, pattern)
+
+
+def _is_limited(parts: Mapping[str, str | None], pattern: str) -> bool:
+    """Return whether a pattern names one place in one way, and not all of the disk."""
+    address = (parts.get("path") or "") if "port" in parts else pattern
+    names = address.rstrip("/").split("/")[1:]
+    return (
+        int(parts.get("port") or 0) < _PORTS
+        and "\\" not in address
+        and not any(name in ("", ".", "..") for name in names)
+        and not ("port" not in parts and address.startswith("/") and address.strip("/*") == "")
+    )
 
 
 def needed_to_call(tool: str) -> Literal["shell", "memory-read", "memory-write"] | None:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from attrs import frozen
 
-__all__ = ["PathPattern", "covers_url", "matches"]
+__all__ = ["PathPattern", "covers_url", "matches", "may_cover_url"]
 
 _URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?::(?P<port>[0-9]{1,5}))?(?P<path>/[\x21-\x7e]*)?",
@@ -88,6 +88,18 @@ def covers_url(pattern: str, url: str) -> bool:
     if int(asked["port"] or standard) != int(allowed["port"] or standard):
         return False
     return _covers_address(allowed["path"] or "", asked["path"] or "/")
+
+
+def may_cover_url(pattern: str, start: str) -> bool:
+    """Return whether a pattern can cover a URL of which the beginning is known, at least its host and the slash."""
+    allowed = _PATTERN.fullmatch(pattern)
+    host_end = start.find("/", start.find("://") + len("://"))
+    if allowed is None or host_end < 0:
+        return False
+    address, known = allowed["path"] or "", start[host_end:]
+    fixed = address.partition("*")[0]
+    fits = known.startswith(fixed) or fixed.startswith(known)
+    return fits and covers_url(pattern.removesuffix(address), start[:host_end] + known[: known.rfind("/") + 1])
 
 
 def _covers_host(pattern: str, host: str) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
+from myclaw_core.neurons.analysis.chance import check_chance
+from myclaw_core.neurons.analysis.classes import check_classes, own_attributes
 from myclaw_core.neurons.analysis.code import Code, read_code
 from myclaw_core.neurons.analysis.coherence import check_coherence
 from myclaw_core.neurons.analysis.context import uses_of_ctx
@@ -69,9 +71,12 @@ def _analyzed(file: str, data: bytes, check: Callable[[Code, Finder], None]) -> 
         tree = None if source is None else parsed(source, finder)
         if tree is not None:
             code = read_code(tree)
+            own = own_attributes(code)
             check_syntax(code, finder)
-            check_references(code, finder)
+            check_references(code, frozenset(own), finder)
+            check_chance(code, finder)
             check_loading(code, finder)
+            check_classes(code, own, finder)
             check(code, finder)
     except Exception as error:
         finder.fault(error)

@@ -11,6 +11,7 @@ __all__ = [
     "CLASS_BASES",
     "DECORATORS",
     "IMPORT_CALLS",
+    "IMPORT_METHODS",
     "METHODS",
     "NEVER_ATTRIBUTES",
     "NODES",
@@ -105,11 +106,14 @@ ATTRIBUTES = _names(
 NEVER_ATTRIBUTES = _names(
     "ag_await ag_code ag_frame ag_running asend athrow aclose "
     "co_cellvars co_code co_consts co_filename co_freevars co_names co_varnames "
-    "cr_await cr_code cr_frame cr_origin cr_running f_back f_builtins f_code f_globals f_locals f_trace "
-    "gi_code gi_frame gi_running gi_yieldfrom send throw tb_frame tb_lasti tb_lineno tb_next "
+    "cr_await cr_code cr_frame cr_origin cr_running cr_suspended f_back f_builtins f_code f_globals f_locals f_trace "
+    "gi_code gi_frame gi_running gi_suspended gi_yieldfrom send throw tb_frame tb_lasti tb_lineno tb_next "
     "format_map func_globals func_code mro with_traceback obj now today utcnow utcfromtimestamp"
 )
-"""Attributes that lead to frames, code, types or the clock: refused even where a class of the neuron has one."""
+"""Attributes that lead to frames, code, types or the clock; no class of the neuron may have one either.
+
+A positional pattern such as `case Holder(x)` reads the attributes that the class names as its fields.
+"""
 
 METHODS = _names("__init__ __iter__ __len__ __lt__ __next__ __post_init__ __repr__ __str__")
 """The only names with a leading underscore, besides `_`: methods a class may define."""
@@ -126,9 +130,15 @@ CLASS_BASES = _names(
 )
 
 IMPORT_CALLS = _names(
-    "collections.OrderedDict collections.defaultdict collections.namedtuple dataclasses.dataclass dataclasses.field "
-    "datetime.date datetime.datetime datetime.time datetime.timedelta datetime.timezone decimal.Decimal dict "
-    "enum.auto float fractions.Fraction frozenset functools.lru_cache int list operator.itemgetter "
-    "pathlib.PurePosixPath range re.compile set str string.Template tuple typing.NewType typing.TypeVar"
+    "bytes bytes.fromhex collections.Counter collections.OrderedDict collections.defaultdict collections.deque "
+    "collections.namedtuple dataclasses.dataclass dataclasses.field datetime.date datetime.datetime datetime.time "
+    "datetime.timedelta datetime.timezone decimal.Context decimal.Decimal dict dict.fromkeys enum.auto float "
+    "fractions.Fraction frozenset functools.lru_cache int ipaddress.ip_address ipaddress.ip_network list math.cos "
+    "math.exp math.log math.log10 math.log2 math.radians math.sin math.sqrt operator.itemgetter pathlib.PurePosixPath "
+    "range re.compile set str str.maketrans string.Template struct.Struct textwrap.dedent tuple typing.NamedTuple "
+    "typing.NewType typing.TypeVar uuid.UUID"
 )
 """What may be called while the file is imported: it only makes a value."""
+
+IMPORT_METHODS = _names("casefold encode lower lstrip rstrip split splitlines strip upper")
+"""What may be called of a literal text while the file is imported."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from attrs import field, frozen
 
@@ -13,7 +13,8 @@ __all__ = ["Code", "Function", "Scope", "bindings", "read_code"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+_LocalScope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | _Comprehension
 
 
 @frozen(kw_only=True)
@@ -29,6 +30,7 @@ class Code:
         objects: What each name was imported as: `from re import compile as c` gives `{"c": "re.compile"}`.
         bound: How often each name is bound otherwise, anywhere in the file.
         functions: The functions whose name is bound once.
+        annotations: The annotations of parameters, results and variables.
         mentions: The nodes in which each name stands or is bound.
         found: What was found out already, so that no file can make it be done again and again.
     """
@@ -42,6 +44,7 @@ class Code:
     objects: Mapping[str, str]
     bound: Mapping[str, int]
     functions: Mapping[str, Function]
+    annotations: frozenset[ast.expr]
     mentions: Mapping[str, tuple[ast.AST, ...]]
     found: dict[Any, Any] = field(factory=dict)
 
@@ -58,16 +61,26 @@ class Code:
 
     def is_local(self, name: str, node: ast.AST) -> bool:
         """Return whether a name can only be a local variable there, never a built-in of the same name."""
-        scope = self.scope(node)
-        if isinstance(scope, ast.ClassDef):
-            return False  # looks into the built-ins, whatever functions lie around it
-        while not isinstance(scope, ast.Module):
-            if not isinstance(scope, ast.ClassDef) and name in self._locals_of(scope):
-                return True
-            scope = self.scope(scope)
+        inside = False  # of a function within the nearest class; else it looks into the built-ins at once
+        path: list[ast.AST] = [node]
+        while (parent := self.parents.get(path[-1])) is not None:
+            if isinstance(parent, ast.ClassDef) and path[-1] in parent.body and not inside:
+                return False
+            if _is_scope_of(parent, path):
+                inside = True
+                if name in self._locals_of(parent):
+                    return True
+            path.append(parent)
         return False
 
-    def _locals_of(self, scope: Function | ast.Lambda) -> set[str]:
+    def in_annotation(self, node: ast.AST) -> bool:
+        """Return whether a node belongs to an annotation."""
+        above: ast.AST | None = node
+        while above is not None and above not in self.annotations:
+            above = self.parents.get(above)
+        return above is not None
+
+    def _locals_of(self, scope: _LocalScope) -> set[str]:
         if scope not in self.found:
             self.found[scope] = _local_names(scope)
         names: set[str] = self.found[scope]
@@ -121,6 +134,7 @@ def read_code(tree: ast.Module) -> Code:
         objects=objects,
         bound=bound,
         functions=functions,
+        annotations=frozenset(annotation for node in nodes for annotation in _annotations(node)),
         mentions={name: tuple(found) for name, found in mentions.items()},
     )
 
@@ -160,8 +174,31 @@ def _is_shared(node: ast.AST) -> bool:
     return isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop)
 
 
-def _local_names(scope: Function | ast.Lambda) -> set[str]:
-    """Return what is bound in a function itself, which makes each of these names local in all of it."""
+def _annotations(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.arg(annotation=ast.expr() as found) | ast.AnnAssign(annotation=found):
+            yield found
+        case ast.FunctionDef(returns=ast.expr() as found) | ast.AsyncFunctionDef(returns=ast.expr() as found):
+            yield found
+
+
+def _is_scope_of(scope: ast.AST, path: list[ast.AST]) -> TypeGuard[_LocalScope]:
+    """Return whether the nodes on a path upwards are evaluated among the local names of a function or comprehension."""
+    match scope:
+        case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body):
+            return path[-1] in body
+        case ast.Lambda(body=only):
+            return path[-1] is only
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return path[-2:] != [scope.generators[0].iter, scope.generators[0]]  # that one belongs outside
+    return False
+
+
+def _local_names(scope: _LocalScope) -> set[str]:
+    """Return what is bound in a function or comprehension itself, which makes each of these names local throughout."""
+    if isinstance(scope, _Comprehension):
+        targets = (node for each in scope.generators for node in ast.walk(each.target))
+        return {node.id for node in targets if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     given = scope.args  # not what lies in its defaults: a lambda there has names of its own
     names = {arg.arg for arg in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
     names |= {arg.arg for arg in (given.vararg, given.kwarg) if arg}
@@ -172,6 +209,6 @@ def _local_names(scope: Function | ast.Lambda) -> set[str]:
         names.update(bindings(node))
         if isinstance(node, ast.Nonlocal):
             outer.update(node.names)
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, *_COMPREHENSIONS)):
+        if not isinstance(node, _LocalScope | ast.ClassDef):
             stack.extend(ast.iter_child_nodes(node))
     return names - outer

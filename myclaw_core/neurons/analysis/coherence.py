@@ -9,7 +9,7 @@ from myclaw_core.neurons.analysis.context import Use
 from myclaw_core.neurons.analysis.found import Finder
 from myclaw_core.neurons.analysis.strings import KnownText
 from myclaw_core.neurons.capabilities import Capability, needed_to_call
-from myclaw_core.neurons.patterns import PathPattern, covers_url
+from myclaw_core.neurons.patterns import PathPattern, covers_url, may_cover_url
 
 __all__ = ["check_coherence", "covers"]
 
@@ -74,11 +74,10 @@ def covers(capability: Capability, text: KnownText) -> bool:
     pattern, start = capability.pattern, text.start
     if not pattern:
         return True
+    if capability.kind == "network":
+        return covers_url(pattern, start) if text.whole else may_cover_url(pattern, start)
     if text.whole:
-        is_url = capability.kind == "network"
-        return covers_url(pattern, start) if is_url else PathPattern.of(pattern).covers(start.rstrip("/") or "/")
-    if capability.kind == "network" and "://" not in pattern:
-        start = start.partition("://")[2]
+        return PathPattern.of(pattern).covers(start.rstrip("/") or "/")
     fixed = pattern.partition("*")[0]
     return start.startswith(fixed) or fixed.startswith(start)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 import unicodedata
 
 from myclaw_core.messages import N_
@@ -19,6 +17,8 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
 _COOKIE_LINES = 2
 _HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 """Categories of characters that are not seen, or that change the order in which others are."""
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that show nothing."""
 
 
 def readable_source(data: bytes, finder: Finder) -> str | None:
@@ -44,19 +44,11 @@ def _lines_are_fine(data: bytes, source: str, finder: Finder) -> bool:
     for number, line in enumerate(source.split("\n"), start=1):
         if len(line) > MAX_LINE_CHARS:
             finder.add(number, "size", N_("the line has more than {n} characters; break it up", n=MAX_LINE_CHARS))
-        if hidden := next((char for char in line if char != "\t" and unicodedata.category(char) in _HIDDEN), None):
+        if hidden := next(filter(_is_hidden, line), None):
             code = f"U+{ord(hidden):04X}"
             finder.add(number, "unicode", N_("the invisible character {code}; write it as an escape", code=code))
-    if finder.count == before and not source.isascii():
-        _names_are_ascii(source, finder)
     return finder.count == before
 
 
-def _names_are_ascii(source: str, finder: Finder) -> None:
-    """Refuse names in other letters: the parser folds some of them into names that look quite different."""
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type not in (tokenize.STRING, tokenize.COMMENT) and not token.string.isascii():
-                finder.add(token.start[0], "unicode", N_("a name or sign outside ASCII; use a to z"))
-    except (tokenize.TokenError, SyntaxError):
-        finder.add(0, "syntax", N_("the file is not valid Python"))
+def _is_hidden(char: str) -> bool:
+    return char != "\t" and (unicodedata.category(char) in _HIDDEN or char in _BLANK)

@@ -20,9 +20,12 @@ _SAME = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 _PRINT_KEYWORDS = frozenset({"sep", "end", "flush"})
 
 
-def check_references(code: Code, finder: Finder) -> None:
-    """Refuse every name and attribute that is not known to be harmless."""
-    own = _own_attributes(code)
+def check_references(code: Code, own: frozenset[str], finder: Finder) -> None:
+    """Refuse every name and attribute that is not known to be harmless.
+
+    Args:
+        own: The attributes that the file's own classes have.
+    """
     for node in code.nodes:
         line = line_of(code, node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id != "ctx":
@@ -33,8 +36,6 @@ def check_references(code: Code, finder: Finder) -> None:
             for attr in node.kwd_attrs:
                 if attr in NEVER_ATTRIBUTES or attr not in ATTRIBUTES | own:
                     finder.add(line, "attribute", N_("the attribute {name} may not be used", name=attr))
-        if isinstance(node, ast.Name | ast.Attribute) and code.qualified(node) == "random.Random":
-            _check_random(code, node, line, finder)
 
 
 def _check_name(code: Code, node: ast.Name, line: int, finder: Finder) -> None:
@@ -45,7 +46,9 @@ def _check_name(code: Code, node: ast.Name, line: int, finder: Finder) -> None:
     elif name in code.objects or (code.is_local(name, node) if name in BUILT_IN else name in code.bound):
         return
     elif name in CALLED_ONLY:
-        if not (isinstance(parent, ast.Call) and parent.func is node and _is_plain_call(code, name, parent)):
+        is_type = name == "type" and code.in_annotation(node)
+        is_call = isinstance(parent, ast.Call) and parent.func is node and _is_plain_call(code, name, parent)
+        if not is_type and not is_call:
             finder.add(line, "builtin", N_("{name} may not be used in this way", name=name))
     elif name not in BUILTINS:
         finder.add(line, "name", N_("the name {name} is not known here or may not be used", name=name))
@@ -114,53 +117,3 @@ def _is_plain_format(text: str, depth: int = 0) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _check_random(code: Code, node: ast.AST, line: int, finder: Finder) -> None:
-    """Allow chance only where it is repeatable; anything else is `ctx.random()`."""
-    parent = code.parents.get(node)
-    match parent:
-        case ast.Attribute(value=value) if value is node:
-            return
-        case ast.Call(func=func, args=[seed], keywords=[]) if func is node:
-            if not isinstance(seed, ast.Starred) and not (isinstance(seed, ast.Constant) and seed.value is None):
-                return
-        case ast.arg() | ast.AnnAssign() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.BinOp() | ast.Subscript():
-            return
-    finder.add(line, "random", N_("random.Random needs a seed; for chance use ctx.random()"))
-
-
-def _own_attributes(code: Code) -> frozenset[str]:
-    """Return the attributes that the file's own classes have."""
-    own = set[str]()
-    for node in code.nodes:
-        match node:
-            case ast.ClassDef(body=body):
-                own.update(_members(body))
-            case ast.Attribute(attr=attr, ctx=ast.Store(), value=ast.Name(id="self")):
-                own.add(attr)
-            case ast.Call(args=[_, fields]) if code.qualified(node.func) == "collections.namedtuple":
-                own.update(_field_names(fields))
-    return frozenset(own)
-
-
-def _members(body: list[ast.stmt]) -> set[str]:
-    names = set[str]()
-    for statement in body:
-        match statement:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                names.add(name)
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                names.add(name)
-            case ast.Assign(targets=targets):
-                names.update(target.id for target in targets if isinstance(target, ast.Name))
-    return names
-
-
-def _field_names(fields: ast.expr) -> set[str]:
-    match fields:
-        case ast.Constant(value=str(words)):
-            return set(words.replace(",", " ").split())
-        case ast.List(elts=elts) | ast.Tuple(elts=elts):
-            return {each.value for each in elts if isinstance(each, ast.Constant) and isinstance(each.value, str)}
-    return set()

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from myclaw_core.neurons.analysis.code import Code
 
-__all__ = ["KnownText", "known_texts"]
+__all__ = ["KnownText", "known_texts", "values_of"]
 
 _DEPTH = 8
 _MOST = 64
@@ -98,6 +98,11 @@ def _looked_up(code: Code, name: str, depth: int) -> tuple[KnownText, ...]:
     return _few([*found, *(_UNKNOWN if understood != code.bound.get(name, 0) or not found else ())])
 
 
+def values_of(code: Code, name: str) -> Sequence[ast.expr | None]:
+    """Return what a name is bound to wherever that is understood; `None` is anything."""
+    return [value for node in code.mentions.get(name, ()) for value in _bound_to(code, node, name)[1]]
+
+
 def _bound_to(code: Code, node: ast.AST, name: str) -> tuple[int, Sequence[ast.expr | None]]:
     """Return how often a node binds a name in a way that is understood, and to what; `None` is anything."""
     match node:
@@ -128,6 +133,8 @@ def _arguments(code: Code, arg: ast.arg) -> Sequence[ast.expr] | None:
         return None
     if code.functions.get(function.name) is not function or arg in (arguments.vararg, arguments.kwarg):
         return None
+    if function.name == "run" or isinstance(code.parents.get(function), ast.ClassDef):
+        return None  # not only called by its name: by the runtime, or as a method
     plain = [*arguments.posonlyargs, *arguments.args]
     place = plain.index(arg) if arg in plain else None
     given = _defaults(arguments, plain, arg)
