@@ -312,7 +312,6 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     verify.set_defaults(command="neurons verify")
     _add_neurons_test(verbs)
     _add_neuron_gate(verbs)
-    _add_neuron_gate(verbs)
 
 
 def _add_neurons_test(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
