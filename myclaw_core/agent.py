@@ -26,6 +26,7 @@ from myclaw_core.events.types import PluginFault
 from myclaw_core.messages import N_
 from myclaw_core.net.access import Lookup, system_lookup
 from myclaw_core.neurons.admission import Admission
+from myclaw_core.neurons.orders import NeuronOrders
 from myclaw_core.neurons.records import misplaced
 from myclaw_core.neurons.settling import settle_all
 from myclaw_core.outbox.types import OutboxMessage
@@ -147,6 +148,13 @@ class Agent:
     def admission(self) -> Admission:
         """Return what lets neurons in."""
         return Admission.configured(self.home, self.log, self.clock, self.dispatcher, self.services.config)
+
+    @property
+    def neuron_orders(self) -> NeuronOrders:
+        """Return what records what the person orders about neurons."""
+        programs = self.services.config.neurons.programs
+        analyze = self.dispatcher.analyze
+        return NeuronOrders(log=self.log, clock=self.clock, home=self.home, analyze=analyze, programs=programs)
 
     def require_model(self) -> None:
         """Check that every provider that is named is there, and that a model can be called.

@@ -15,6 +15,7 @@ from myclaw_core.runtime.consent import Consent
 from myclaw_core.runtime.conversation import Conversation, Keeper, NoQueue, TurnQueue
 from myclaw_core.runtime.delivery import DeliveryCommand
 from myclaw_core.runtime.finishing import finished
+from myclaw_core.runtime.neuron_commands import NeuronCommands
 from myclaw_core.runtime.pending import PendingCommand
 from myclaw_core.runtime.session_commands import SessionCommands
 from myclaw_core.runtime.trust_commands import TrustCommands
@@ -47,6 +48,7 @@ _COMMANDS = {
     "/trust": N_("what has been earned, by whom and for what"),
     "/revoke-trust": N_("/revoke-trust SUBJECT takes away what it has earned"),
     "/restore-trust": N_("/restore-trust SUBJECT gives back what was taken away"),
+    "/neurons": N_("the neurons and how they stand; /neurons disable, rehabilitate or remove NAME"),
     "/pending": N_("what runs without you left for you to answer; /pending drop lets go of it"),
     "/pause": N_("end all that was granted beforehand"),
     "/revoke": N_("/revoke N ends one grant that /status lists"),
@@ -132,6 +134,7 @@ class SessionDesk:
             "/trust": self._trust,
             "/revoke-trust": trust.revoke,
             "/restore-trust": trust.restore,
+            "/neurons": NeuronCommands(agent.services, agent.neuron_orders, sender, consent).neurons,
             "/pending": PendingCommand(agent.services, channel, self.turn, agent.run, self._remember),
             "/pause": pause,
             "/revoke": beforehand.revoke,

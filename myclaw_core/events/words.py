@@ -57,6 +57,8 @@ WORDS = (
     N_("active"),
     N_("quarantined"),
     N_("disabled"),
+    N_("not loaded"),
+    N_("not adopted"),
     N_("rehabilitated"),
     N_("removed"),
     N_("resigned"),

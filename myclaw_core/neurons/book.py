@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import MyclawError
@@ -15,10 +14,11 @@ from myclaw_core.events.log import EventLog
 from myclaw_core.messages import N_
 from myclaw_core.neurons.capabilities import parse_capability
 from myclaw_core.neurons.journals import Journals
+from myclaw_core.neurons.lock import is_changing
 from myclaw_core.neurons.looking import Look, Seen
 from myclaw_core.neurons.records import MAX_STRIKES, NEURON_KIND, Doubted, changed, find, standing, vouched
 from myclaw_core.neurons.signing import NEURON_KEY
-from myclaw_core.neurons.types import Invocation, NeuronManifest, NeuronRecord, VerifiedNeuron
+from myclaw_core.neurons.types import Invocation, NeuronEntry, NeuronManifest, NeuronRecord, VerifiedNeuron
 from myclaw_core.neurons.verified import Quarantined, neuron_names
 from myclaw_core.paths import Home
 from myclaw_core.runtime.shelf import ToolShelf
@@ -26,34 +26,13 @@ from myclaw_core.runtime.tool import EffectSpec, Tool
 from myclaw_core.runtime.validation import SchemaRefusedError, compile_schema
 from myclaw_core.types.text import Text
 
-__all__ = ["SETTLE_S", "NeuronBook", "NeuronEntry", "NeuronStanding", "neuron_tool"]
+__all__ = ["SETTLE_S", "NeuronBook", "neuron_tool", "withdrawn"]
 
 SETTLE_S = 30.0
 """So long a folder must have stayed unfit as it is before it is put aside for good: somebody may still be writing."""
 
-NeuronStanding = Literal["active", "not loaded", "disabled", "quarantined", "removed", "not adopted"]
-
 _NO_STRIKE = frozenset({"ok", "denied", "cancelled"})
 _log = logging.getLogger("myclaw.neurons")
-
-
-@frozen(kw_only=True)
-class NeuronEntry:
-    """One neuron as it stands.
-
-    Attributes:
-        state: `active` can be called; `not loaded` is active on record, but cannot be used as it is; `not adopted` is
-            a folder of which nothing is on record.
-        reason: Why it cannot be called; empty where it can.
-        record: What is on record; `None` where that is nothing, or cannot be trusted.
-        neuron: Its verified bytes where it can be called.
-    """
-
-    name: str
-    state: NeuronStanding
-    reason: Text = field(factory=lambda: Text(""))
-    record: NeuronRecord | None = None
-    neuron: VerifiedNeuron | None = None
 
 
 @frozen
@@ -232,6 +211,8 @@ class NeuronBook:
             record = await find(self._log, name, tx)
             if record is None or record.status != "active" or record.digest != seen.wanted:
                 return
+            if is_changing(self._home.state):
+                return  # what lies there is not final
             again = await asyncio.to_thread(self._look.at_all, {name: seen.wanted}, {}, self._now_ns())
             if again[name].at_fault != seen.at_fault:
                 return

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from myclaw_core.neurons.types import Invocation, VerifiedNeuron
+from myclaw_core.neurons.types import Invocation, NeuronEntry, VerifiedNeuron
 
 __all__ = ["Neurons", "NoNeurons"]
 
@@ -17,6 +18,14 @@ class Neurons(Protocol):
 
         It costs a few file states where nothing has changed; the runtime calls it before each model call and before
         each run of a neuron.
+        """
+        ...
+
+    async def entries(self) -> Sequence[NeuronEntry]:
+        """Return every neuron on record and every other folder there, by name, as it stands now.
+
+        Raises:
+            MyclawError: The folder of neurons is not one that can be looked at.
         """
         ...
 
@@ -34,6 +43,10 @@ class NoNeurons:
 
     async def refresh(self) -> None:
         """Find nothing."""
+
+    async def entries(self) -> Sequence[NeuronEntry]:
+        """Return nothing."""
+        return ()
 
     async def ran(self, neuron: VerifiedNeuron, invocation: Invocation) -> None:
         """Note nothing."""

@@ -12,7 +12,16 @@ from attrs import field, frozen
 
 from myclaw_core.types.text import Text
 
-__all__ = ["CodeFinding", "Invocation", "NeuronManifest", "NeuronRecord", "NeuronStatus", "VerifiedNeuron"]
+__all__ = [
+    "CodeFinding",
+    "Invocation",
+    "NeuronEntry",
+    "NeuronManifest",
+    "NeuronRecord",
+    "NeuronStanding",
+    "NeuronStatus",
+    "VerifiedNeuron",
+]
 
 
 @frozen(kw_only=True)
@@ -115,6 +124,28 @@ class NeuronRecord:
     trace_id: UUID | None = None
     strikes: int = 0
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+NeuronStanding = Literal["active", "not loaded", "disabled", "quarantined", "removed", "not adopted"]
+
+
+@frozen(kw_only=True)
+class NeuronEntry:
+    """One neuron as it stands.
+
+    Attributes:
+        state: `active` can be called; `not loaded` is active on record, but cannot be used as it is; `not adopted` is
+            a folder of which nothing is on record.
+        reason: Why it cannot be called; empty where it can.
+        record: What is on record; `None` where that is nothing, or cannot be trusted.
+        neuron: Its verified bytes where it can be called.
+    """
+
+    name: str
+    state: NeuronStanding
+    reason: Text = field(factory=lambda: Text(""))
+    record: NeuronRecord | None = None
+    neuron: VerifiedNeuron | None = None
 
 
 @frozen(kw_only=True)

@@ -15,7 +15,7 @@ from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.softcap import TURN_ITSELF
 from myclaw_core.runtime.types import Outcome, Turn
 from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
-from myclaw_core.types.effect import Effect
+from myclaw_core.types.effect import BEST_REVERSIBILITY, Effect, EffectKind
 from myclaw_core.types.text import Text
 
 __all__ = ["Change", "Consent"]
@@ -34,6 +34,7 @@ class Change:
         summary: What would happen, in one line.
         reason: Why it is asked.
         record: What is known beforehand, such as its cost.
+        kind: The effect that it has.
     """
 
     command: str
@@ -43,6 +44,7 @@ class Change:
     summary: Text
     reason: Text
     record: tuple[Text, ...] = ()
+    kind: EffectKind = "config_change"
 
 
 @frozen
@@ -82,7 +84,8 @@ class Consent:
 
 
 def _draft(turn: Turn, change: Change) -> ApprovalRequestDraft:
-    effect = Effect(kind="config_change", scope=change.scope, target=change.target, reversibility="reversible")
+    best = BEST_REVERSIBILITY.get(change.kind, "irreversible")
+    effect = Effect(kind=change.kind, scope=change.scope, target=change.target, reversibility=best)
     action = PlannedAction.from_tool_call(
         tool_name=change.command.partition(" ")[0],
         args=change.args,
