@@ -48,9 +48,7 @@ def compare_versions(one: str, other: str) -> int:
 
 def dossier(draft: Draft, around: Surroundings) -> str:
     """Return everything about a draft in the person's language; nothing in it acts on a screen."""
-    return "\n".join(
-        (*_about(draft, around), "", *_tests(draft), *_reward(draft.tested.reward), "", *_code(draft, around))
-    )
+    return "\n".join((*_about(draft, around), *_reward(draft.tested.reward), *_tests(draft), "", *_code(draft, around)))
 
 
 def _about(draft: Draft, around: Surroundings) -> Iterator[str]:
@@ -80,7 +78,7 @@ def _rights(manifest: NeuronManifest, known: Collection[str]) -> Iterator[str]:
         yield _("may: nothing but compute on what it is given")
         return
     yield _("may, at most:")
-    for right in rights:
+    for right in sorted(rights, key=lambda each: each in known):
         new = _("  {right} (NEW: no neuron here may do that so far)", right=right)
         yield _line(f"  {right}" if right in known else new)
 

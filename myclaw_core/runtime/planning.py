@@ -11,6 +11,7 @@ from attrs import frozen
 
 from myclaw_core.errors import EffectChangedError, MyclawError, StoreError, ToolFailure, UnavailableError
 from myclaw_core.files.access import PinnedFiles
+from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.outbox.outbox import OutboxRefusedError, require_storable
 from myclaw_core.policy.shell import ShellCall, shell_call
@@ -119,7 +120,7 @@ class Planner:
         if tool.shell is not None:
             return await self.plan_command(tool, tool.shell, call)
         if tool.plan is None:
-            return Planned()
+            return await _told(tool, call)
         files = self.files(decision.effects, {})
         context = self.context(decision.effects, files)
         try:
@@ -187,6 +188,17 @@ async def _can_be_held(tool: Tool, outbox: Outboxed, call: ToolCall) -> Planned:
     if missing is not None:
         raise PlanFailedError(ToolError(kind="unavailable", message=storable_line(missing)))
     return Planned()
+
+
+async def _told(tool: Tool, call: ToolCall) -> Planned:
+    """Return what a tool without a plan tells the person about a call."""
+    if tool.details is None:
+        return Planned()
+    try:
+        details = await guarded_in_thread(who(tool), tool.details, deepcopy(call.args))
+    except Exception as error:
+        raise PlanFailedError(tool_error(tool, error)) from error
+    return Planned(diff=visible(str(details), keep="\n\t"))
 
 
 def _planned_changes(plan: Any, files: PinnedFiles) -> tuple[PlannedChange, ...]:
