@@ -293,9 +293,11 @@ def _add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     neurons = commands.add_parser(
-        "neurons", help=_("check, test, verify: what speaks against a neuron, what its tests say, and what was signed")
+        "neurons", help=_("the neurons and how they stand; check, test, adopt, disable, remove and more")
     )
-    verbs = neurons.add_subparsers(metavar=VERB, required=True)
+    add_json(neurons)
+    neurons.set_defaults(command="neurons list")
+    verbs = neurons.add_subparsers(metavar=VERB)
     check = verbs.add_parser(
         "check",
         help=_("analyse the files of a neuron; runs nothing of them"),
@@ -312,6 +314,7 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     verify.set_defaults(command="neurons verify")
     _add_neurons_test(verbs)
     _add_neuron_gate(verbs)
+    _add_neuron_book(verbs)
 
 
 def _add_neurons_test(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -319,6 +322,25 @@ def _add_neurons_test(verbs: argparse._SubParsersAction[argparse.ArgumentParser]
     test.add_argument("neuron", metavar="DIR|NAME", help=_("the folder of a neuron, or one that is adopted or shipped"))
     add_json(test)
     test.set_defaults(command="neurons test")
+
+
+def _add_neuron_book(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add what shows the neurons that were let in, and what stops one."""
+    listing = verbs.add_parser("list", help=_("every neuron, how it stands, and why it does not run"))
+    add_json(listing)
+    listing.set_defaults(command="neurons list")
+    for verb, about in (
+        ("show", _("one neuron: what it may do, its record, its trust and its last runs")),
+        ("disable", _("let a neuron not be called any more")),
+        ("remove", _("move the folder of a neuron into the archive")),
+    ):
+        parser = verbs.add_parser(verb, help=about)
+        parser.add_argument("name", metavar="NAME", help=_("the neuron, as the list names it"))
+        add_json(parser)
+        parser.set_defaults(command=f"neurons {verb}")
+    back = verbs.add_parser("rehabilitate", help=_("check a neuron that was put aside, ask, and let it run again"))
+    back.add_argument("name", metavar="NAME", help=_("the neuron, as the list names it"))
+    back.set_defaults(command="neurons rehabilitate")
 
 
 def _add_neuron_gate(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -1,0 +1,175 @@
+"""`myclaw neurons list | show`: which neurons there are and how they stand; nothing of them is executed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from myclaw_core import codec
+from myclaw_core.cli.neurons_open import OpenNeurons, open_neurons
+from myclaw_core.clock import local_zone
+from myclaw_core.columns import columns
+from myclaw_core.errors import MyclawError, UsageError
+from myclaw_core.events.words import word
+from myclaw_core.files.visible import visible
+from myclaw_core.messages import N_, _, render
+from myclaw_core.neurons.folder import read_folder
+from myclaw_core.neurons.manifest import MANIFEST_FILE, read_manifest
+from myclaw_core.neurons.signing import digest_of
+from myclaw_core.neurons.types import Invocation, NeuronEntry, NeuronManifest
+from myclaw_core.paths import Home
+from myclaw_core.trust.report import score_json, trust_table
+from myclaw_core.types.text import Text
+from myclaw_core.types.trust import TrustScore, TrustSubject
+
+__all__ = ["run"]
+
+_LAST_RUNS = 10
+
+
+@frozen(kw_only=True)
+class _Shown:
+    """All that is known of one neuron.
+
+    Attributes:
+        digest: Of the files as they lie there; empty where they cannot be read.
+        problem: Why its journal cannot be read; `None` where it can.
+    """
+
+    entry: NeuronEntry
+    manifest: NeuronManifest | None
+    digest: str
+    trust: Mapping[TrustSubject, TrustScore]
+    runs: Sequence[Invocation]
+    problem: Text | None = None
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the list, or one neuron."""
+    if args.command == "neurons show":
+        shown = asyncio.run(_shown(args.name))
+        print(json.dumps(_show_json(shown), ensure_ascii=False, indent=2) if args.json else _told(shown))
+        return 0
+    entries = asyncio.run(_entries())
+    if args.json:
+        print(json.dumps({"neurons": list(map(_json, entries))}, ensure_ascii=False, indent=2))
+    else:
+        print(_table(entries) if entries else _("There is no neuron yet."))
+    return 0
+
+
+async def _entries() -> Sequence[NeuronEntry]:
+    async with open_neurons() as neurons:
+        return await neurons.book.entries()
+
+
+async def _shown(name: str) -> _Shown:
+    async with open_neurons() as neurons:
+        entry = next((each for each in await neurons.book.entries() if each.name == name), None)
+        if entry is None:
+            raise UsageError(N_("there is no neuron {name}; 'myclaw neurons list' shows what there is", name=name))
+        manifest, digest = _on_disk(neurons.trust.home, name)
+        runs, problem = await _runs(neurons, name)
+        trust = await neurons.trust.book.get_for_neuron(name)
+        return _Shown(entry=entry, manifest=manifest, digest=digest, trust=trust, runs=runs, problem=problem)
+
+
+def _on_disk(home: Home, name: str) -> tuple[NeuronManifest | None, str]:
+    """Return what lies in the folder now, whether it was approved or not."""
+    try:
+        files = read_folder(home.neurons / name).files
+    except MyclawError:
+        return None, ""
+    try:
+        return read_manifest(files[MANIFEST_FILE], name), digest_of(files)
+    except MyclawError:
+        return None, digest_of(files)
+
+
+async def _runs(neurons: OpenNeurons, name: str) -> tuple[Sequence[Invocation], Text | None]:
+    try:
+        return await neurons.journals.newest(name, _LAST_RUNS), None
+    except MyclawError as error:
+        return (), error.text
+
+
+def _json(entry: NeuronEntry) -> dict[str, Any]:
+    record = codec.unstructure(entry.record) if entry.record else None
+    if record is not None:
+        record["reason"] = str(entry.record.reason) if entry.record else ""
+    return {"name": visible(entry.name), "state": entry.state, "reason": str(entry.reason), "record": record}
+
+
+def _show_json(shown: _Shown) -> dict[str, Any]:
+    return {
+        **_json(shown.entry),
+        "manifest": codec.unstructure(shown.manifest) if shown.manifest else None,
+        "digest": shown.digest,
+        "trust": [score_json(score) for score in shown.trust.values()],
+        "invocations": codec.unstructure(list(shown.runs)),
+        "journal": str(shown.problem or ""),
+    }
+
+
+def _table(entries: Sequence[NeuronEntry]) -> str:
+    headings = (_("neuron"), _("version"), _("state"), _("why"))
+    rows = [(each.name, _version(each), word(each.state), render(each.reason)) for each in entries]
+    return "\n".join(columns([headings, *(tuple(map(visible, row)) for row in rows)]))
+
+
+def _version(entry: NeuronEntry) -> str:
+    return entry.record.version if entry.record else ""
+
+
+def _told(shown: _Shown) -> str:
+    return "\n".join(visible(line) for line in _lines(shown))
+
+
+def _lines(shown: _Shown) -> Iterator[str]:
+    entry, record, manifest = shown.entry, shown.entry.record, shown.manifest
+    yield _("{name} {version}: {state}", name=entry.name, version=_version(entry), state=word(entry.state))
+    if entry.reason.msgid:
+        yield _("why: {reason}", reason=entry.reason)
+    if manifest is not None:
+        yield manifest.purpose
+        yield _("capabilities: {capabilities}", capabilities=_listed(manifest.capabilities))
+        yield _("may call: {names}", names=_listed(manifest.may_call))
+    if record is not None:
+        born = f"{record.born_at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
+        yield _("approved {at}, born with a score of {reward:.2f}", at=born, reward=record.reward)
+        yield _("failures in a row: {n}", n=record.strikes)
+        yield _("approved digest: {digest}", digest=record.digest)
+    yield _("digest of its files: {digest}", digest=shown.digest or _("they cannot be read"))
+    if shown.trust:
+        yield _("trust:")
+        yield from trust_table(shown.trust).splitlines()
+    yield from _run_lines(shown)
+
+
+def _run_lines(shown: _Shown) -> Iterator[str]:
+    if shown.problem is not None:
+        yield _("its journal cannot be read: {problem}", problem=shown.problem)
+    elif shown.runs:
+        yield _("last runs:")
+        rows = [
+            (
+                f"{run.at.astimezone(local_zone()):%Y-%m-%d %H:%M:%S}",
+                word(run.outcome),
+                _("{ms} ms", ms=run.wall_ms),
+                run.caller,
+                str(run.trace_id)[:13],
+            )
+            for run in shown.runs
+        ]
+        yield from (f"  {line}" for line in columns(rows))
+    else:
+        yield _("it has not run yet")
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(texts) or _("none")
