@@ -1,7 +1,8 @@
-"""The bodies that the analysis is tried on: `attacks.txt` must be refused, `honest.txt` must pass."""
+"""The bodies that the analysis is tried on: those of `attacks*.txt` must be refused, of `honest*.txt` must pass."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,23 +13,30 @@ CORPUS = Path(__file__).parent / "corpus"
 
 @frozen
 class Body:
-    """One body with what its manifest declares."""
+    """One body with what its manifest declares, and the rule that refuses it."""
 
     name: str
     source: str
     capabilities: tuple[str, ...]
     may_call: tuple[str, ...]
+    rule: tuple[str, ...]
 
 
-def read_corpus(file: str) -> list[Body]:
-    """Return the bodies of a file; statements alone are the inside of `run`."""
-    text = (CORPUS / file).read_text(encoding="utf-8")
-    return [_body(part) for part in text.split("=== ")[1:]]
+def read_corpus(kind: str) -> list[Body]:
+    """Return the bodies of the files of a kind; statements alone are the inside of `run`."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob(f"{kind}*.txt"))]
+    return [_body(part) for text in texts for part in text.split("=== ")[1:]]
+
+
+@pytest.fixture
+def corpus() -> Callable[[str], list[Body]]:
+    """Return what reads the bodies of a kind."""
+    return read_corpus
 
 
 def _body(part: str) -> Body:
     name, _, rest = part.partition("\n")
-    declared: dict[str, tuple[str, ...]] = {"capabilities": (), "may_call": ()}
+    declared: dict[str, tuple[str, ...]] = {"capabilities": (), "may_call": (), "rule": ()}
     lines = rest.rstrip("\n").split("\n")
     while (key := lines[0].partition(":")[0]) in declared:
         declared[key] = tuple(lines.pop(0).partition(":")[2].split())
@@ -46,7 +54,7 @@ def _whole(source: str) -> str:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a test that takes `attack` or `honest` each body of the file."""
-    for argument, file in (("attack", "attacks.txt"), ("honest", "honest.txt")):
+    for argument, kind in (("attack", "attacks"), ("honest", "honest")):
         if argument in metafunc.fixturenames:
-            bodies = read_corpus(file)
+            bodies = read_corpus(kind)
             metafunc.parametrize(argument, bodies, ids=[body.name for body in bodies])
