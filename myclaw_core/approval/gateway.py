@@ -33,7 +33,7 @@ from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.messages import N_
-from myclaw_core.policy.never import NEVER_KIND, NeverList, NeverRecord
+from myclaw_core.policy.never import NEVER_KIND, NeverList, NeverRecord, about_whom
 from myclaw_core.process import is_alive
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.types import ActionStep, Turn
@@ -151,7 +151,7 @@ class Gateway:
         classes = [effect.effect_class for effect in step.effects] or [PURE_CLASS]
         for each in await self._senders(tx, step, sender):
             await require_served(tx, each)
-            await self._never.require(tx, each, step.actor, classes)
+            await self._never.require(tx, each, about_whom(step), classes)
         if step.approval_id is not None:
             await self.consume(tx, step.approval_id, step.args_digest, sender)
             return ()

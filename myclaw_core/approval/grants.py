@@ -172,6 +172,7 @@ def new_grant(grant_id: UUID, request: ApprovalRequest, reach: Reach, cwd: str, 
         boot=this_boot(),
         left=_TIMES - 1 if reach == "3_times" else None,
         request_id=request.id,
+        callers=_chain(action),
     )
 
 
@@ -182,7 +183,8 @@ def is_similar(effects: Sequence[Effect]) -> bool:
 
 def covers(grant: Grant, action: PlannedAction, effect: Effect, cwd: str) -> bool:
     """Return whether a grant speaks for one effect of an action; whether it still lives is not looked at."""
-    if (grant.sender, grant.actor) != (action.sender, action.actor) or effect.effect_class not in grant.effect_classes:
+    who = (action.sender, action.actor, _chain(action))
+    if (grant.sender, grant.actor, grant.callers) != who or effect.effect_class not in grant.effect_classes:
         return False
     if grant.call_digest:
         return grant.call_digest == _call_digest(action, cwd)
@@ -191,13 +193,19 @@ def covers(grant: Grant, action: PlannedAction, effect: Effect, cwd: str) -> boo
 
 def told(grant: Grant) -> Text:
     """Return a grant as one line for people."""
+    actor = " → ".join(grant.callers or (grant.actor,))
     if grant.call_digest:
-        return N_("exactly this, from now on: {what} ({actor})", what=grant.summary, actor=grant.actor)
+        return N_("exactly this, from now on: {what} ({actor})", what=grant.summary, actor=actor)
     what = ", ".join(grant.effect_classes)
     if grant.until is not None:
         until = f"{grant.until.astimezone(local_zone()):%H:%M}"
-        return N_("{actor} doing {what} until {until}", actor=grant.actor, what=what, until=until)
-    return N_("{actor} doing {what}, still to come: {n}", actor=grant.actor, what=what, n=grant.left or 0)
+        return N_("{actor} doing {what} until {until}", actor=actor, what=what, until=until)
+    return N_("{actor} doing {what}, still to come: {n}", actor=actor, what=what, n=grant.left or 0)
+
+
+def _chain(action: PlannedAction) -> tuple[str, ...]:
+    """Return the neurons that act; none for the call of one, which is judged like that of any other tool."""
+    return () if action.kind == "neuron_invoke" else tuple(caller.actor for caller in action.callers)
 
 
 def _call_digest(action: PlannedAction, cwd: str) -> str:

@@ -206,6 +206,8 @@ class Grant:
         used: Actions that ran by it.
         request_id: The request whose answer it is.
         trace_id: The trace in which it was given, where the event log tells of it.
+        callers: The neurons on the way to what it covers, outermost first: it is for these together; empty for what a
+            model calls, and for the call of a neuron.
     """
 
     id: UUID
@@ -223,4 +225,5 @@ class Grant:
     left: int | None = None
     used: int = 0
     trace_id: UUID | None = None
+    callers: tuple[str, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)

@@ -34,6 +34,7 @@ from myclaw_core.events.types import (
     StepDecided,
     StepEnded,
     StepIntended,
+    SynapseRefused,
     TraceClosed,
     TrustChanged,
     TurnStarted,
@@ -338,6 +339,11 @@ def _neuron_born(event: NeuronBorn) -> list[str]:
 def _neuron_changed(event: NeuronChanged) -> list[str]:
     first = _("neuron {name} {version}: {change}", name=event.name, version=event.version, change=word(event.change))
     return [first, render(event.reason)]
+
+
+@_lines.register
+def _synapse_refused(event: SynapseRefused) -> list[str]:
+    return [_("{caller} called {callee}, which it does not declare", caller=event.caller, callee=event.callee)]
 
 
 @_lines.register

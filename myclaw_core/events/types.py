@@ -42,6 +42,7 @@ __all__ = [
     "StepDecided",
     "StepEnded",
     "StepIntended",
+    "SynapseRefused",
     "TraceClosed",
     "TrustChange",
     "TrustChanged",
@@ -450,6 +451,25 @@ class NeuronChanged:
 
 
 @frozen(kw_only=True)
+class SynapseRefused:
+    """A neuron called what its manifest does not name; nothing was called.
+
+    Attributes:
+        caller: The neuron, as `neuron:<name>`.
+        version: SHA-256 of its body.
+        callee: The tool or neuron that it named.
+        step_index: The step of the trace in which it ran.
+    """
+
+    trace_id: UUID
+    caller: str
+    version: str
+    callee: str
+    step_index: int
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
 class NightlyDone:
     """The work of a night is done.
 
@@ -519,6 +539,7 @@ Event = (
     | CostMediansSet
     | NeuronBorn
     | NeuronChanged
+    | SynapseRefused
     | NightlyDone
     | SlotEnded
     | UnknownEvent

@@ -78,7 +78,7 @@ class Limited:
     async def call(self, name: str, args: dict[str, Any]) -> Any:
         """Call a tool or a neuron that is listed."""
         if name not in self._may_call:
-            self.log(f"undeclared call of {name[:80]}")
+            await self._world.undeclared(name[:80])
             raise self._undeclared(f"may_call: {name[:80]}", "undeclared")
         kind = needed_to_call(name)
         if kind == "shell":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -17,7 +17,7 @@ from myclaw_core.files.resolve import ResolvedPath, display_path
 from myclaw_core.messages import N_
 from myclaw_core.policy.effects import ResolvedEffect
 from myclaw_core.policy.forbidden import ForbiddenPlaces
-from myclaw_core.policy.never import NeverList
+from myclaw_core.policy.never import NeverList, about_whom
 from myclaw_core.policy.ports import BudgetView, Grants, PromotionAnswer, PromotionCheck
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.policy.reach import root_of, why_not_covered
@@ -84,7 +84,7 @@ class Opinion:
     via: Via
     index: int | None = None
     violation: ViolationReport | None = None
-    answer: PromotionAnswer | None = None
+    answers: tuple[PromotionAnswer, ...] = ()
     grant_id: UUID | None = None
 
 
@@ -139,8 +139,9 @@ def check_forbidden(case: Case, places: ForbiddenPlaces) -> Sequence[Opinion]:
 def check_never(case: Case, never: NeverList) -> Sequence[Opinion]:
     """Check 2: what this sender said shall never be done."""
     action = case.action
+    actor = about_whom(action)
     for index, effect_class in enumerate(_classes(action)):
-        reason = never.check(action.sender, action.actor, effect_class)
+        reason = never.check(action.sender, actor, effect_class)
         if reason is not None:
             return (Opinion("deny", reason, "never", index if action.effects else None),)
     return (_NOT_LISTED,)
@@ -266,9 +267,10 @@ def _outside(case: Case, index: int, place: ResolvedPath) -> Opinion:
 
 def _trust(case: Case, index: int, promotion: PromotionCheck) -> Opinion:
     effect = case.items[index].effect
-    answer = promotion(effect, _as_named(case, index), case.now)
-    text = answer.reason
-    promoted = answer.promoted is True
+    answers = tuple(promotion(effect, each, case.now) for each in _acting(_as_named(case, index)))
+    decisive = next((each for each in answers if each.promoted is not True), answers[-1])
+    text = _of_whom(decisive, case.action)
+    promoted = decisive.promoted is True
     if promoted and effect.reversibility == "irreversible":
         promoted, text = False, _FINAL
     elif promoted and case.is_tainted_outbound(index):
@@ -278,8 +280,22 @@ def _trust(case: Case, index: int, promotion: PromotionCheck) -> Opinion:
     elif promoted and _is_never_covered(case, index):
         promoted, text = False, _NEVER_COVERED
     if promoted:
-        return Opinion("allow", text, "trust_promoted", index, answer=answer)
-    return Opinion("approve_required", text, "trust", index, answer=answer)
+        return Opinion("allow", text, "trust_promoted", index, answers=answers)
+    return Opinion("approve_required", text, "trust", index, answers=answers)
+
+
+def _acting(action: PlannedAction) -> Iterator[PlannedAction]:
+    """Yield the action as that of each who must have earned it."""
+    for caller in action.acting:
+        is_own = (caller.actor, caller.version) == (action.actor, action.actor_version)
+        yield action if is_own else evolve(action, actor=caller.actor, actor_version=caller.version)
+
+
+def _of_whom(answer: PromotionAnswer, action: PlannedAction) -> Text:
+    """Return why, with the name of who decides where several act."""
+    if len(action.acting) == 1:
+        return answer.reason
+    return N_("{actor}: {reason}", actor=answer.evidence.actor, reason=answer.reason)
 
 
 def _as_named(case: Case, index: int) -> PlannedAction:

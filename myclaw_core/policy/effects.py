@@ -113,6 +113,8 @@ def resolve_call(
     """
     if tool.effects is None:
         return (ResolvedEffect(effect=undeclared_effect(tool.name), given=tool.name),)
+    if tool.neuron is not None:
+        return (ResolvedEffect(effect=_invocation(tool.name), given=tool.name),)
     maker = _Maker(
         tool=tool,
         cwd=cwd,
@@ -131,6 +133,11 @@ def undeclared_effect(tool_name: str) -> Effect:
     """Return the effect of a tool that declares none: anything, for good."""
     name = visible(tool_name)
     return Effect(kind="shell_exec", scope=f"undeclared:{name}", target=name, reversibility="irreversible")
+
+
+def _invocation(neuron: str) -> Effect:
+    """Return the one effect of calling a neuron; no argument of it has a say."""
+    return Effect(kind="neuron_invoke", scope="", target=neuron, reversibility=BEST_REVERSIBILITY["neuron_invoke"])
 
 
 def estimated_cost_eur(tool: Tool, args: Mapping[str, Any]) -> float:

@@ -29,7 +29,7 @@ from myclaw_core.policy.taint import is_named
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ExecutionTrace, ToolCall
-from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.action import Caller, PlannedAction
 from myclaw_core.types.effect import Autonomy, Effect
 from myclaw_core.types.strings import strings_in
 from myclaw_core.types.text import Text
@@ -109,7 +109,7 @@ class Intake:
                 effects=tuple(item.effect for item in items),
                 est_cost_eur=estimated_cost_eur(tool, args),
                 named=bool(named) and all(named),
-                actor_version=tool.version,
+                actor=_actor(tool, situation),
             )
         except (ValueError, TypeError) as error:
             reason = N_("{tool}: the arguments are not JSON: no NaN, no infinity, no broken characters", tool=tool.name)
@@ -141,7 +141,8 @@ class Intake:
         from difflib import get_close_matches
 
         shown = _shown(name)
-        near = get_close_matches(shown, self._tools, n=1, cutoff=0.0)
+        offered = [each for each, tool in self._tools.items() if not tool.internal]
+        near = get_close_matches(shown, offered, n=1, cutoff=0.0)
         reason = N_("there is no tool {tool}", tool=shown)
         if near:
             reason = N_("there is no tool {tool}; the nearest one is {near}", tool=shown, near=near[0])
@@ -204,10 +205,13 @@ def _action(
     effects: tuple[Effect, ...],
     est_cost_eur: float = 0.0,
     named: bool = False,
-    actor_version: str = "",
+    actor: Caller | None = None,
 ) -> PlannedAction:
+    name = _name_of(request.call)
+    callers = request.situation.callers
+    actor = actor or (callers[-1] if callers else Caller(actor=name))
     return PlannedAction.from_tool_call(
-        tool_name=_name_of(request.call),
+        tool_name=name,
         args=args,
         args_preview=preview,
         effects=effects,
@@ -219,9 +223,18 @@ def _action(
         est_cost_eur=est_cost_eur,
         tainted=request.situation.tainted,
         named=named,
-        actor_version=actor_version,
+        actor=actor.actor,
+        actor_version=actor.version,
         model=request.situation.model,
+        callers=callers,
     )
+
+
+def _actor(tool: Tool, situation: Situation) -> Caller:
+    """Return who would act: the neuron that calls a tool; a tool that nobody calls, and a neuron, do so themselves."""
+    if tool.neuron is None and situation.callers:
+        return situation.callers[-1]
+    return Caller(actor=tool.name, version=tool.version)
 
 
 def _name_of(call: ToolCall) -> str:

@@ -23,8 +23,10 @@ from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from myclaw_core.events.log import LogTransaction
+    from myclaw_core.runtime.types import ActionStep
+    from myclaw_core.types.action import PlannedAction
 
-__all__ = ["NEVER_KIND", "NeverList", "NeverRecord", "NeverRefusedError", "key_of"]
+__all__ = ["NEVER_KIND", "NeverList", "NeverRecord", "NeverRefusedError", "about_whom", "key_of"]
 
 NEVER_KIND = "never"
 """Kind of the records that keep the lists."""
@@ -93,25 +95,38 @@ class NeverList:
         mine = (record for record in self._entries.values() if record.sender == sender)
         return sorted(mine, key=lambda record: (record.at, record.actor, record.effect_class))
 
-    def check(self, sender: str, actor: str, effect_class: str) -> Text | None:
-        """Return why `sender` does not want this done, or `None`."""
+    def check(self, sender: str, actor: str | None, effect_class: str) -> Text | None:
+        """Return why `sender` does not want this done, or `None`.
+
+        Args:
+            actor: Who would do it; `None` for what a neuron does, which nobody else may do for it either: an entry
+                about any actor counts.
+        """
         if not self._entries:
             return None
-        for known in _covering(effect_class):
-            if key_of(sender, actor, known) in self._entries:
-                return _said(actor, known)
-        return None
+        known = tuple(_covering(effect_class))
+        if actor is None:
+            return _first_said(self._entries, sender, known)
+        return next((_said(actor, each) for each in known if key_of(sender, actor, each) in self._entries), None)
 
-    async def require(self, tx: LogTransaction, sender: str, actor: str, effect_classes: Sequence[str]) -> None:
+    async def require(self, tx: LogTransaction, sender: str, actor: str | None, effect_classes: Sequence[str]) -> None:
         """Look at the shared records once more, in the transaction of the intent.
+
+        Args:
+            actor: As for `check`.
 
         Raises:
             NeverRefusedError: The sender has said never meanwhile, maybe in another process; `tx` must be given up.
         """
-        for effect_class in dict.fromkeys(effect_classes):
-            for known in _covering(effect_class):
-                if await tx.get(NEVER_KIND, key_of(sender, actor, known)) is not None:
-                    raise NeverRefusedError(_said(actor, known))
+        known = [each for effect_class in dict.fromkeys(effect_classes) for each in _covering(effect_class)]
+        if actor is None:
+            keys = [key for key, _raw in await tx.scan(NEVER_KIND, json.dumps([sender], ensure_ascii=False)[:-1])]
+            if said := _first_said(keys, sender, known):
+                raise NeverRefusedError(said)
+            return
+        for each in known:
+            if await tx.get(NEVER_KIND, key_of(sender, actor, each)) is not None:
+                raise NeverRefusedError(_said(actor, each))
 
     async def put(self, tx: LogTransaction, record: NeverRecord, trace_id: UUID | None) -> None:
         """Put an entry on the list, with its event; memory follows once `tx` is committed."""
@@ -130,9 +145,23 @@ def _covering(effect_class: str) -> Iterator[str]:
     yield effect_class.partition(":")[0] + ":*"
 
 
+def about_whom(action: PlannedAction | ActionStep) -> str | None:
+    """Return about whom an entry must be to speak against an action; `None` for what a neuron does: about anybody."""
+    return None if action.callers and action.kind != "neuron_invoke" else action.actor
+
+
 def key_of(sender: str, actor: str, effect_class: str) -> str:
     """Return the key under which an entry is stored."""
     return json.dumps([sender, actor, effect_class], ensure_ascii=False)
+
+
+def _first_said(keys: Iterable[str], sender: str, effect_classes: Sequence[str]) -> Text | None:
+    """Return what one of the entries with these keys says about `effect_classes`, whoever it is about."""
+    for key in keys:
+        whose, actor, known = json.loads(key)
+        if whose == sender and known in effect_classes:
+            return _said(actor, known)
+    return None
 
 
 def _said(actor: str, effect_class: str) -> Text:

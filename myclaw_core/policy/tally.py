@@ -85,9 +85,9 @@ class Tally:
         return self._decide("allow", self._allowing())
 
     def _book(self, check: CheckName, opinion: Opinion) -> None:
-        if opinion.answer is not None:
-            self.evidence.append(opinion.answer.evidence)
-            self.risks.append(_BANDS.index(opinion.answer.risk))
+        for answer in opinion.answers:
+            self.evidence.append(answer.evidence)
+            self.risks.append(_BANDS.index(answer.risk))
         index = opinion.index
         if opinion.verdict == "approve_required":
             if index is None or check not in ("autonomy", "trust"):

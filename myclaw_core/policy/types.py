@@ -126,6 +126,7 @@ class Evidence:
         parent_held: The same for the parent.
         unasked: Samples of the subject that ran since the person was last asked.
         tutor: Whether it is asked to be checked, although all conditions are met.
+        actor: Whose trust it is; empty in records of before it was told.
     """
 
     effect_class: str
@@ -156,6 +157,7 @@ class Evidence:
     parent_held: bool = False
     unasked: int = 0
     tutor: bool = False
+    actor: str = ""
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -171,7 +173,7 @@ class PolicyDecision:
         effects: What the action would do.
         kind: Kind of the worst effect, by verdict first.
         effect_class: Class of that effect.
-        evidence: Trust figures, one entry per side effect that reached the trust check.
+        evidence: Trust figures, one entry per side effect that reached the trust check and everyone who acts.
         draft: Set exactly when the verdict is `approve_required`.
         violation: The law that was broken, if one was.
         grant_ids: Grants of the user that answered its questions and count their uses.

@@ -27,6 +27,7 @@ from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.storable import masked_args, storable_line
 from myclaw_core.runtime.types import ActionStep, Message, ToolCall, ToolError, Turn
+from myclaw_core.trust.signals import subjects_of
 from myclaw_core.types.action import PURE_CLASS
 from myclaw_core.types.canonical import digest_of
 from myclaw_core.types.effect import Autonomy, Verdict, autonomy_le, lower_level
@@ -159,7 +160,7 @@ class StepRunner:
         decision = item.step.decision
         if decision is None or decision.draft is None:  # pragma: no cover - `_asks` has checked it
             raise AssertionError("a question needs a draft")
-        subjects = dict.fromkeys((item.step.actor, effect.effect_class) for effect in decision.effects)
+        subjects = subjects_of(item.step)
         ahead = await self._services.outlook(decision.action)
         told: list[Text | str] = [*map(self._services.record_of, subjects), *(each.text for each in ahead)]
         return Question(
@@ -235,7 +236,6 @@ class StepRunner:
     def _step(
         self, call: ToolCall, index: int, model: str, decision: PolicyDecision, situation: Situation
     ) -> ActionStep:
-        tool = self._services.tools.get(call.tool)
         action = decision.action
         return ActionStep(
             index=index,
@@ -243,7 +243,7 @@ class StepRunner:
             args=action.args_preview,
             args_digest=action.args_digest,
             actor=action.actor,
-            actor_version=tool.version if tool else "",
+            actor_version=action.actor_version,
             model=model,
             state="decided",
             kind=decision.kind,
@@ -252,6 +252,7 @@ class StepRunner:
             started_at=self._services.clock.now(),
             tainted=situation.tainted,
             decision=decision,
+            callers=action.callers,
         )
 
     def _unjudged_step(self, call: ToolCall, index: int, model: str) -> ActionStep:

@@ -15,7 +15,7 @@ from myclaw_core.budget.purposes import Tier
 from myclaw_core.constitution.types import ViolationReport
 from myclaw_core.messages import N_
 from myclaw_core.policy.types import PolicyDecision
-from myclaw_core.types.action import Caller
+from myclaw_core.types.action import Caller, acting
 from myclaw_core.types.effect import Autonomy, Effect, EffectKind
 from myclaw_core.types.text import Text, as_text
 
@@ -200,6 +200,11 @@ class ActionStep:
     undo_id: UUID | None = None
     callers: tuple[Caller, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def acting(self) -> tuple[Caller, ...]:
+        """Return everyone whose trust it is about; see `PlannedAction.acting`."""
+        return acting(self.kind, Caller(actor=self.actor, version=self.actor_version), self.callers)
 
 
 @frozen(kw_only=True)

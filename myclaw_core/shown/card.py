@@ -168,6 +168,9 @@ def _label(label: str) -> str:
 
 
 def _tool(action: PlannedAction, risk: RiskBand) -> str:
+    if action.callers:
+        chain = " → ".join(caller.actor for caller in action.callers)
+        return _("{tool} by {actor} (risk: {risk})", tool=action.tool_name, actor=chain, risk=_RISKS[risk])
     if action.actor == action.tool_name:
         return _("{tool} (risk: {risk})", tool=action.tool_name, risk=_RISKS[risk])
     return _("{tool} by {actor} (risk: {risk})", tool=action.tool_name, actor=action.actor, risk=_RISKS[risk])

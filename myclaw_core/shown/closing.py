@@ -81,12 +81,15 @@ def _by_itself(step: ActionStep, decision: PolicyDecision, undo: str) -> str:
 
 def _history(decision: PolicyDecision) -> str:
     of_class = [evidence for evidence in decision.evidence if evidence.effect_class == decision.effect_class]
-    judged = next(iter(of_class or decision.evidence), None)
+    judged = min(of_class or decision.evidence, key=_count, default=None)
     if judged is None:
         return inert(render(decision.reason))
-    count = judged.parent_n_samples if judged.level == "parent" else judged.n_samples
-    last_asked = _last_asked(judged)
+    count, last_asked = _count(judged), _last_asked(judged)
     return n_("went well {n} time, {last_asked}", "went well {n} times, {last_asked}", count, last_asked=last_asked)
+
+
+def _count(judged: Evidence) -> int:
+    return judged.parent_n_samples if judged.level == "parent" else judged.n_samples
 
 
 def _last_asked(evidence: Evidence) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import product
 from statistics import median
 from uuid import UUID
 
@@ -176,8 +177,8 @@ class AttentionCounter:
             week.hasty_answers += took_s < reading_time_s(request)
             if approval.verdict == "denied":
                 action = request.draft.action
-                for effect in action.effects:
-                    self._denied[action.actor, effect.effect_class].append(approval.decided_at)
+                for caller, effect in product(action.acting, action.effects):
+                    self._denied[caller.actor, effect.effect_class].append(approval.decided_at)
 
     def _close(self, trace: ExecutionTrace) -> None:
         if trace.closed_at is not None and trace.parent_trace_id is None:
@@ -193,7 +194,8 @@ class AttentionCounter:
         week.actions += happened or step.approval_id is not None
         week.succeeded += step.state == "done" and step.error is None
         if happened and step.decision is not None and step.decision.via == "trust_promoted":
-            subjects = tuple((step.actor, effect.effect_class) for effect in step.effects if effect.is_side_effect)
+            changing = [effect for effect in step.effects if effect.is_side_effect]
+            subjects = tuple((caller.actor, each.effect_class) for caller, each in product(step.acting, changing))
             week.alone.append(_Alone(step.started_at, (trace.id, step.index), subjects))
 
     def weeks(self, now: datetime, count: int) -> tuple[Week, ...]:

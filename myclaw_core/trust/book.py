@@ -529,6 +529,7 @@ def _score(view: SubjectView) -> TrustScore:
 def _earned_by(steps: Sequence[ActionStep], subject: TrustSubject) -> dict[str, str]:
     """Return version and model behind a subject's sample: a later change of either must be told from the events."""
     for step in reversed(steps):
-        if step.actor == subject[0] and any(effect.effect_class == subject[1] for effect in step.effects):
-            return {"actor_version": step.actor_version, "model": step.model}
+        version = next((each.version for each in reversed(step.acting) if each.actor == subject[0]), None)
+        if version is not None and any(effect.effect_class == subject[1] for effect in step.effects):
+            return {"actor_version": version, "model": step.model}
     return {}

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
+
+from attrs import evolve
 
 from myclaw_core.clock import Clock
 from myclaw_core.trust.backtest import BackTest, completes
 from myclaw_core.trust.book import TrustBook
+from myclaw_core.trust.promotion import judge
 from myclaw_core.trust.thresholds import Thresholds
-from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.action import Caller, PlannedAction
+from myclaw_core.types.effect import Effect
+from myclaw_core.types.trust import TrustThreshold
 
 __all__ = ["outlook"]
 
@@ -26,7 +32,21 @@ async def outlook(action: PlannedAction, book: TrustBook, thresholds: Thresholds
     found = []
     for effect in action.effects:
         threshold = thresholds.for_effect(effect.effect_class, effect.reversibility)
-        if completes(effect, action, book, book.estimator, threshold, now):
-            subject = (action.actor, effect.effect_class)
+        for caller in _completed(effect, action, book, threshold, now):
+            subject = (caller.actor, effect.effect_class)
             found.append(await book.backtest(subject, threshold, effect.reversibility))
+    return found
+
+
+def _completed(
+    effect: Effect, action: PlannedAction, book: TrustBook, threshold: TrustThreshold, now: datetime
+) -> Sequence[Caller]:
+    """Return who would have earned it with this yes; nobody where somebody else who acts still lacks something."""
+    found = []
+    for caller in action.acting:
+        own = evolve(action, actor=caller.actor, actor_version=caller.version)
+        if completes(effect, own, book, book.estimator, threshold, now):
+            found.append(caller)
+        elif not judge(effect, own, book, threshold, now).promoted:
+            return ()
     return found

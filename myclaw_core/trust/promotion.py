@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from myclaw_core.messages import N_
 from myclaw_core.policy.types import Evidence
@@ -143,7 +143,10 @@ def judge(
         reason = N_(
             "done by itself {n} times since you were last asked: this one is for you to check", n=CHECKED_EVERY - 1
         )
-    evidence = _evidence(effect, own, parent, limit, level=level, known=known, named=action.named, tutor=tutor)
+    evidence = evolve(
+        _evidence(effect, own, parent, limit, level=level, known=known, named=action.named, tutor=tutor),
+        actor=action.actor,
+    )
     return Promotion(
         promoted=reason is None,
         reason=reason or _praise(own, parent, evidence),

@@ -47,6 +47,8 @@ def extract(
     runtime: TrustSubject = (RUNTIME_ACTOR, trace.outcome or "interrupted")
     overall = _ideal(runtime)
     for step in trace.steps:
+        if trace.dry_run and any(effect.is_side_effect for effect in step.effects):
+            continue  # a neuron runs there too; what it would have done shows nothing
         said = _said_by(step, trace, collect, context, report)
         if said is None:
             continue
@@ -61,8 +63,10 @@ def extract(
 
 
 def subjects_of(step: ActionStep) -> tuple[TrustSubject, ...]:
-    """Return the distinct subjects of a step, one an effect class."""
-    return tuple(dict.fromkeys((step.actor, effect.effect_class) for effect in step.effects))
+    """Return the distinct subjects of a step: everyone who acts, with each effect class."""
+    return tuple(
+        dict.fromkeys((caller.actor, effect.effect_class) for caller in step.acting for effect in step.effects)
+    )
 
 
 def answer_to(step: ActionStep, trace: ExecutionTrace) -> Literal["granted", "denied"] | None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         StepDecided,
         StepEnded,
         StepIntended,
+        SynapseRefused,
         TraceClosed,
         TrustChange,
         TrustChanged,
@@ -85,7 +86,7 @@ if TYPE_CHECKING:
         SynthesisResult,
     )
     from myclaw_core.trust.types import SignalContext, TraceSignals
-    from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
+    from myclaw_core.types.action import ApprovalRequestDraft, Caller, PlannedAction
     from myclaw_core.types.effect import Autonomy, Effect, EffectKind, Reversibility, RiskBand, Verdict
     from myclaw_core.types.text import Text
     from myclaw_core.types.trust import TrustScore, TrustSubject, TrustThreshold, TrustWindow
@@ -101,6 +102,7 @@ __all__ = [
     "ApprovalRequestDraft",
     "ApprovalState",
     "Autonomy",
+    "Caller",
     "CheckReason",
     "ConfigChanged",
     "CostMediansSet",
@@ -170,6 +172,7 @@ __all__ = [
     "StepEnded",
     "StepIntended",
     "StepState",
+    "SynapseRefused",
     "SynthesisOutcome",
     "SynthesisRequest",
     "SynthesisResult",
@@ -201,6 +204,7 @@ __all__ = [
 _OWNERS = {
     "types.action": (
         "ApprovalRequestDraft",
+        "Caller",
         "PlannedAction",
     ),
     "types.effect": (
@@ -259,6 +263,7 @@ _OWNERS = {
         "StepDecided",
         "StepEnded",
         "StepIntended",
+        "SynapseRefused",
         "TraceClosed",
         "TrustChange",
         "TrustChanged",

@@ -13,7 +13,7 @@ from myclaw_core.types.canonical import digest_of
 from myclaw_core.types.effect import Autonomy, Effect, EffectKind, Reversibility, RiskBand, worst_effect
 from myclaw_core.types.text import Text
 
-__all__ = ["PURE_CLASS", "ApprovalRequestDraft", "Caller", "PlannedAction", "effect_class_of"]
+__all__ = ["PURE_CLASS", "ApprovalRequestDraft", "Caller", "PlannedAction", "acting", "effect_class_of"]
 
 PURE_CLASS = "pure"
 
@@ -86,9 +86,7 @@ class PlannedAction:
 
         Whoever calls it has passed the same question just before.
         """
-        if self.kind == "neuron_invoke" or not self.callers:
-            return (Caller(actor=self.actor, version=self.actor_version),)
-        return self.callers
+        return acting(self.kind, Caller(actor=self.actor, version=self.actor_version), self.callers)
 
     @classmethod
     def from_tool_call(
@@ -153,6 +151,11 @@ class ApprovalRequestDraft:
     risk: RiskBand
     policy_reasons: tuple[Text, ...]
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+def acting(kind: EffectKind, actor: Caller, callers: tuple[Caller, ...]) -> tuple[Caller, ...]:
+    """Return everyone who must pass; see `PlannedAction.acting`."""
+    return (actor,) if kind == "neuron_invoke" or not callers else tuple(dict.fromkeys(callers))
 
 
 def effect_class_of(action: PlannedAction) -> str:

@@ -486,6 +486,7 @@ def test_the_evidence_of_what_has_no_history_is_nothing(make: SimpleNamespace, c
         named=False,
         min_score=1.0,
         min_samples=0,
+        actor="fs_write",
     )
 
 
