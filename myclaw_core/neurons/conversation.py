@@ -7,21 +7,25 @@ import json
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
+from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.neurons.requests import ForeignFrameError, Request, read_request
 from myclaw_core.neurons.rights import Limited, NotDeclaredError
 from myclaw_core.neurons.wall import WallClock
 from myclaw_core.neurons.world import CtxError
 from myclaw_core.runtime.finishing import finished
-from myclaw_core.sandbox.code import Running
+from myclaw_core.sandbox.code import CodeLimits, Running
 from myclaw_core.sandbox.types import SandboxReport
 
-__all__ = ["Conversation"]
+__all__ = ["MAX_MESSAGE_CHARS", "Conversation"]
 
 T = TypeVar("T")
 
+MAX_MESSAGE_CHARS = 2_000
+"""Characters of what a body raised that are kept, by the runner already."""
+
 _CONTENT_BYTES = 1 << 20
-_MAX_ANSWER_BYTES = 4 << 20
+_MAX_ANSWER_BYTES = CodeLimits().frame_bytes
 _MAX_FRAMES = 64
 _MAX_LOG_LINES = 200
 _MAX_LOG_CHARS = 500
@@ -50,7 +54,7 @@ class Conversation:
         self._wall = wall
         self._ended = ended
         self.log: list[str] = []
-        """Lines that the body noted, cut."""
+        """Lines that the body noted, and what it called without having declared it; cut."""
         self.denials: set[str] = set()
         """What the body was told where the person or the policy kept it from something."""
 
@@ -83,7 +87,9 @@ class Conversation:
             return [_encoded({"ok": await self._value(request, content)})]
         except CtxError as error:
             if error.kind == "denied" and not isinstance(error, NotDeclaredError):
-                self.denials.add(str(error))
+                self.denials.add(str(error)[:MAX_MESSAGE_CHARS])
+            if error.kind == "undeclared":
+                self._note(str(error))
             return [_encoded({"error": error.kind, "text": str(error)})]
 
     async def _value(self, request: Request, content: bytes) -> Any:
@@ -107,8 +113,9 @@ class Conversation:
 
     def _note(self, text: str) -> None:
         if len(self.log) < _MAX_LOG_LINES:
-            self.log.append(text[:_MAX_LOG_CHARS])
-            self._rights.log(text[:_MAX_LOG_CHARS])
+            line = visible(text[:_MAX_LOG_CHARS])
+            self.log.append(line)
+            self._rights.log(line)
 
     async def _content(self, frames: int) -> bytes:
         """Return what a file is to hold: that many frames; the sandbox counts their bytes."""
@@ -151,9 +158,12 @@ def _encoded(answer: Any) -> bytes:
     """Return an answer as a frame.
 
     Raises:
-        CtxError: It is too long for one.
+        CtxError: It is too long for one, or no JSON.
     """
-    frame = json.dumps(answer, allow_nan=False).encode()
+    try:
+        frame = json.dumps(answer, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CtxError(N_("the answer is no JSON: {problem}", problem=str(error)), "failed") from None
     if len(frame) > _MAX_ANSWER_BYTES:
         raise CtxError(N_("the answer is longer than {n} bytes", n=_MAX_ANSWER_BYTES), "failed")
     return frame

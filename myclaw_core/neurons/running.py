@@ -12,7 +12,7 @@ from attrs import frozen
 
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
-from myclaw_core.neurons.conversation import Conversation
+from myclaw_core.neurons.conversation import MAX_MESSAGE_CHARS, Conversation
 from myclaw_core.neurons.inside import sources
 from myclaw_core.neurons.quotas import code_limits
 from myclaw_core.neurons.requests import ForeignFrameError, Request
@@ -31,6 +31,8 @@ BodyOutcome = Literal["ok", "failed", "denied", "cancelled", "timeout", "memory"
 
 _MAX_OUTPUT_BYTES = 512 << 10
 _SHOWN_CHARS = 300
+_KIND_CHARS = 100
+_MAX_LINE = 100_000
 _RUNNER = "runner.py"
 
 
@@ -81,7 +83,9 @@ async def run_neuron(
         UnavailableError: The sandbox is missing.
     """
     limits = code_limits(manifest.quotas)
-    first = json.dumps({"args": args}, allow_nan=False).encode()
+    first = json.dumps({"args": dict(args)}).encode()
+    if len(first) > limits.frame_bytes:
+        return _not_begun(N_("its arguments are longer than {n} bytes", n=limits.frame_bytes))
     own = sources(_RUNNER, "channel.py", "context.py", "files.py")
     job = CodeJob(files={**own, "body.py": files["body.py"]}, main=_RUNNER, limits=limits)
     async with sandbox.start(job) as running, _watched(running, wall) as ended:
@@ -121,7 +125,7 @@ async def _watched(running: Running, wall: WallClock) -> AsyncIterator[asyncio.F
 
 
 def _done(output: Any, manifest: NeuronManifest, report: SandboxReport, talk: Conversation) -> BodyEnd:
-    if len(json.dumps(output)) > _MAX_OUTPUT_BYTES:
+    if len(json.dumps(output, ensure_ascii=False).encode()) > _MAX_OUTPUT_BYTES:
         error = N_("its output is longer than {n} bytes", n=_MAX_OUTPUT_BYTES)
         return BodyEnd(error=error, outcome="output", report=report, log=tuple(talk.log))
     problem = _misfit(output, manifest)
@@ -143,19 +147,22 @@ def _misfit(output: Any, manifest: NeuronManifest) -> Text | None:
 
 
 def _raised(word: Request, report: SandboxReport, talk: Conversation) -> BodyEnd:
-    kind, message, line = word.what["type"][:100], word.what["message"], word.what["line"]
-    was_denied = kind == "PermissionError" and message in talk.denials
+    kind, message, line = word.what["type"][:_KIND_CHARS], word.what["message"][:MAX_MESSAGE_CHARS], word.what["line"]
+    kind = kind if kind.isidentifier() else "Exception"
+    line = line if 0 <= line <= _MAX_LINE else 0
     return BodyEnd(
-        error=N_(
-            "line {line} of its body raised {kind}: {message}", line=line, kind=_shown(kind), message=_shown(message)
-        ),
+        error=N_("line {line} of its body raised {kind}: {message}", line=line, kind=kind, message=_shown(message)),
         raised=kind,
         message=message,
         line=line,
-        outcome="denied" if was_denied else "failed",
+        outcome="denied" if kind == "PermissionError" and message in talk.denials else "failed",
         report=report,
         log=tuple(talk.log),
     )
+
+
+def _not_begun(error: Text) -> BodyEnd:
+    return BodyEnd(error=error, outcome="failed", report=SandboxReport(outcome="ok"))
 
 
 def _failed(error: Text, report: SandboxReport, talk: Conversation) -> BodyEnd:
