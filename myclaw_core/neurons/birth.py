@@ -129,8 +129,8 @@ async def _not_noticed(tested: Callable[[Body], Awaitable[SuiteRun]], manifest: 
         return ()
     return (
         N_(
-            "only {n} tests can tell the body from an empty one, and there must be {least}; "
-            "{names} pass whatever it does",
+            "too few tests that can tell the body from an emptied one: {n}; there must be at least {least}, "
+            "and whatever the body does passes {names}",
             n=count - len(idle),
             least=_LEAST,
             names=", ".join(idle),
@@ -149,6 +149,4 @@ def _together(run: SuiteRun) -> SandboxReport:
 
 
 def _too_few(count: int) -> Text:
-    return N_(
-        "there are {n} tests, and there must be at least {least}: positive, edge, negative", n=count, least=_LEAST
-    )
+    return N_("too few tests: {n}; there must be at least {least}: positive, edge, negative", n=count, least=_LEAST)

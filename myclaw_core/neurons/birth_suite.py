@@ -141,7 +141,7 @@ class _Suite:
                 await self._run_test(name)
             return await self._end(), None
         except _HungUpError:
-            report = await self._report()
+            report = await self._running.report()
             return report, self._ended_early(report)
 
     async def _take_names(self) -> None:
@@ -151,13 +151,12 @@ class _Suite:
             raise _RefusedError(broken_by(document["broken"]))
         names = document.get("tests")
         if not isinstance(names, list) or sorted(map(str, names)) != sorted(self._functions):
-            count = len(names) if isinstance(names, list) else 0
             raise _RefusedError(
                 N_(
-                    "test_birth.py has {written} tests as it is written and other ones, {count}, once it is loaded; "
-                    "define each test once, at the top of the file",
+                    "the tests of test_birth.py once it is loaded ({loaded}) are not those that are written in it "
+                    "({written}); define each test once, at the top of the file",
+                    loaded=len(names) if isinstance(names, list) else 0,
                     written=len(self._functions),
-                    count=count,
                 )
             )
 
@@ -212,15 +211,8 @@ class _Suite:
         except TimeoutError:
             raise _RefusedError(_GOES_ON) from None
         except _HungUpError:
-            return await self._report()
+            return await self._running.report()
         raise _RefusedError(N_("test_birth.py sent more than one result for each of its tests"))
-
-    async def _report(self) -> SandboxReport:
-        try:
-            async with self._clock.timeout(_PATIENCE_S):
-                return await self._running.report()
-        except TimeoutError:
-            raise _RefusedError(_GOES_ON) from None
 
     def _ended_early(self, report: SandboxReport) -> Text:
         """Say why there are fewer results than tests."""
@@ -230,7 +222,7 @@ class _Suite:
             how = N_("the process ended with exit code {code}", code=report.exit_code or 0)
         else:
             how = _STOPPED.get(report.outcome, _KILLED)
-        return N_("{missing} tests gave no result: {how}, in {where}", missing=missing, how=how, where=where)
+        return N_("results missing: {missing}; {how}, in {where}", missing=missing, how=how, where=where)
 
     def _missing(self, name: str) -> BirthTest:
         line = self._functions[name].lineno

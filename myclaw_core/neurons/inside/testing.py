@@ -125,6 +125,9 @@ class _Run:
         return BodyError(f"{kind}: {message}" if kind else message)
 
 
+_Run.at_once.__qualname__ = "run"  # what an error calls it that names an argument
+
+
 def _packed(content):
     if not isinstance(content, str | bytes):
         raise TypeError("files must map each path to text or bytes")
