@@ -97,14 +97,16 @@ class Admission:
         """
         from myclaw_core.neurons.dossier import Surroundings, rights_of
 
-        known: set[str] = set()
+        known, others = set[str](), set[str]()
         before = None
         for each in verify_folders(self.home.neurons, self.home.keys / NEURON_KEY):
             if isinstance(each, VerifiedNeuron):
                 known.update(rights_of(each.manifest))
-                if each.name == manifest.name and each.digest == replaces:
+                if each.name != manifest.name:
+                    others.update(rights_of(each.manifest))
+                elif each.digest == replaces:
                     before = each
-        return Surroundings(before=before, known=known)
+        return Surroundings(before=before, known=known, others=others)
 
     def _details(self, args: Mapping[str, Any]) -> str:
         from myclaw_core.neurons.dossier import dossier
@@ -215,11 +217,11 @@ class Admission:
         )
 
 
-def covers_new(manifest: NeuronManifest, known: Collection[str]) -> bool:
-    """Return whether a neuron does a kind of thing that is not `known`, as `Surroundings.known` has it."""
+def covers_new(manifest: NeuronManifest, others: Collection[str]) -> bool:
+    """Return whether a neuron does a kind of thing that none of the others does (`Surroundings.others`)."""
     from myclaw_core.neurons.dossier import rights_of
 
-    return bool(_kinds(rights_of(manifest)) - _kinds(known))
+    return bool(_kinds(rights_of(manifest)) - _kinds(others))
 
 
 def _kinds(rights: Iterable[str]) -> set[CapabilityKind]:

@@ -136,8 +136,8 @@ class Adoption:
         """
         agent = self.agent
         admission = agent.admission
-        known = admission.around(self.manifest, "").known
-        reward = adoption_reward(report, covers_new=covers_new(self.manifest, known))
+        others = admission.around(self.manifest, "").others
+        reward = adoption_reward(report, covers_new=covers_new(self.manifest, others))
         admission.drafts.sweep(await asked_about(agent.services.gateway), agent.clock.now())
         tested = Tested(digest=self.digest, at=agent.clock.now(), report=report, reward=reward)
         return admission.drafts.stage(self.files, tested)

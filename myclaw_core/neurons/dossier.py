@@ -28,11 +28,13 @@ class Surroundings:
 
     Attributes:
         before: The version of it that is adopted; `None` where there is none.
-        known: Capabilities and callable names that a neuron of this machine has already.
+        known: What neurons of this machine may do already, as `rights_of` gives it.
+        others: The same without the version so far of this one.
     """
 
     before: VerifiedNeuron | None
     known: Collection[str]
+    others: Collection[str]
 
 
 def rights_of(manifest: NeuronManifest) -> tuple[str, ...]:

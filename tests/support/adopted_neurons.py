@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from attrs import frozen
+from signed_neurons import neuron_files, write_neuron
 
 from myclaw_core.clock import Clock
 from myclaw_core.events.keys import load_or_create_key
@@ -23,7 +24,6 @@ from myclaw_core.neurons.types import Invocation, NeuronRecord, VerifiedNeuron
 from myclaw_core.paths import Home
 from myclaw_core.runtime.shelf import ToolShelf
 from myclaw_core.runtime.tool import Tool
-from tests.support.signed_neurons import neuron_files, write_neuron
 
 __all__ = ["AdoptedNeurons", "opened_neurons", "run_of"]
 

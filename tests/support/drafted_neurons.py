@@ -1,0 +1,95 @@
+"""Drafts of neurons whose tests are on record as green, and their admission, without a sandbox or a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from adopted_neurons import AdoptedNeurons
+from attrs import frozen
+from signed_neurons import BODY, MANIFEST, neuron_files
+
+from myclaw_core.clock import Clock
+from myclaw_core.neurons.admission import Admission
+from myclaw_core.neurons.birth_report import BirthReport, BirthTest
+from myclaw_core.neurons.drafts import Draft, Tested
+from myclaw_core.neurons.reward import adoption_reward
+from myclaw_core.neurons.signing import digest_of
+from myclaw_core.sandbox.types import SandboxReport
+
+__all__ = ["TURN", "Gate", "gate_of", "green", "report_of", "version_of"]
+
+TURN = UUID(int=9)
+TESTS = b"""\
+async def test_positive(run):
+    assert await run({"text": "a b"}) == {"n": 2}
+
+
+async def test_edge(run):
+    assert await run({"text": ""}) == {"n": 0}
+
+
+async def test_negative(run):
+    try:
+        await run({})
+    except KeyError:
+        refused = True
+    assert refused
+"""
+
+
+def version_of(version: str, *, name: str = "word_count", capabilities: str = "[]") -> dict[str, bytes]:
+    """Return the files of one version of a neuron; each version has a body of its own."""
+    manifest = MANIFEST.replace(b"1.0.0", version.encode()).replace(
+        b"capabilities: []", f"capabilities: {capabilities}".encode()
+    )
+    return neuron_files(name, body=BODY + f"# {version}\n".encode(), manifest=manifest) | {"test_birth.py": TESTS}
+
+
+def report_of(*outcomes: Any, cpu_s: float = 0.3) -> BirthReport:
+    """Return a report on as many tests."""
+    tests = tuple(BirthTest(name=f"test_{n}", line=n, outcome=each, runs=1) for n, each in enumerate(outcomes, 1))
+    return BirthReport(sandbox=SandboxReport(outcome="ok", cpu_s=cpu_s), tests=tests, stub="noticed")
+
+
+def green(files: Mapping[str, bytes], clock: Clock, report: BirthReport | None = None) -> Tested:
+    """Return what was found out about a draft; three green tests by default."""
+    report = report or report_of("passed", "passed", "passed")
+    reward = adoption_reward(report, covers_new=False)
+    return Tested(digest=digest_of(files), at=clock.now(), report=report, reward=reward)
+
+
+@frozen
+class _Context:
+    """As much of a `ToolContext` as the gate looks at."""
+
+    trace_id: UUID
+
+
+@frozen
+class Gate:
+    """What lets neurons in, in one process."""
+
+    admission: Admission
+
+    def stage(self, files: Mapping[str, bytes], report: BirthReport | None = None) -> Draft:
+        """Keep a draft."""
+        return self.admission.drafts.stage(files, green(files, self.admission.clock, report))
+
+    async def admit(self, draft: Draft, replaces: str = "", **other: str) -> str:
+        """Run the tool as after a yes and return its result."""
+        args = {"name": draft.manifest.name, "digest": draft.digest, "replaces": replaces, **other}
+        run: Any = self.admission.tool().run
+        return str((await run(args, _Context(TURN))).text)
+
+    def shown(self, draft: Draft, replaces: str = "") -> str:
+        """Return what the card shows."""
+        details = self.admission.tool().details
+        assert details is not None
+        return details({"name": draft.manifest.name, "digest": draft.digest, "replaces": replaces})
+
+
+def gate_of(opened: AdoptedNeurons) -> Gate:
+    """Return the gate of an opened home; no plugin is asked about the code."""
+    return Gate(Admission(home=opened.home, log=opened.log, clock=opened.clock, analyze=lambda _files: ()))
