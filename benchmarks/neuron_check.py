@@ -1,4 +1,4 @@
-"""How long the static analysis of a neuron's body takes, beside parsing and walking it."""
+"""How long stage 4 takes for the body of a neuron, beside parsing, compiling and walking it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import ast
 from functools import partial
 
 from benchmarks.timing import Comparison, Effort, compare
-from myclaw_core.cli.neurons import plugins_of
+from myclaw_core.clock import SystemClock
+from myclaw_core.compose import configured_dispatcher, load_plugins
 from myclaw_core.neurons.analysis import analyze_body
-from myclaw_core.neurons.checking import check_body
+from myclaw_core.neurons.checking import Analyze, check_body
 from myclaw_core.paths import Home
 
 __all__ = ["run"]
@@ -27,38 +28,47 @@ async def run(ctx, args):
     return summary_0(rows, args["column"])
 """
 _DECLARED = ("fs-read:~/data/*",)
+_SIZES = (1, 24, 150)
+"""Functions of the bodies: the smallest, an ordinary one of 150 lines, one nearly as long as can be."""
 
 
 async def run(effort: Effort) -> list[Comparison]:
-    """Time a small and a long body, by the core alone and with ruff and bandit."""
+    """Time bodies of three sizes by the core alone, and with ruff and bandit."""
+    analyze = _plugins()
     found = []
-    for helpers in (1, 20, 200):
-        source = "import csv\nimport statistics\n" + "".join(_HELPER.format(n=n) for n in range(helpers)) + _BODY
-        found.append(
-            await compare(
-                "neuron_check",
-                f"analysis of {source.count(chr(10))} lines",
-                partial(analyze_body, source.encode(), _DECLARED, ()),
-                "parsing and walking them",
-                partial(_walk, source),
-                rounds=effort.slow_rounds * 3,
-                size=len(source),
+    for functions in _SIZES:
+        source = "import csv\nimport statistics\n" + "".join(_HELPER.format(n=n) for n in range(functions)) + _BODY
+        body, lines = source.encode(), source.count("\n")
+        for what, check in (
+            (f"analysis of {lines} lines", partial(analyze_body, body, _DECLARED, ())),
+            (f"analysis of {lines} lines with ruff and bandit", partial(check_body, body, _DECLARED, (), analyze)),
+        ):
+            if findings := check():
+                raise AssertionError(f"the body is refused: {findings[0].message}")
+            found.append(
+                await compare(
+                    "neuron_check",
+                    what,
+                    check,
+                    "parsing, compiling and walking them",
+                    partial(_read, source),
+                    rounds=effort.slow_rounds * 3,
+                    size=len(source),
+                )
             )
-        )
-    source = "import csv\nimport statistics\n" + _HELPER.format(n=0) + _BODY
-    found.append(
-        await compare(
-            "neuron_check",
-            f"analysis of {source.count(chr(10))} lines with ruff and bandit",
-            partial(check_body, source.encode(), _DECLARED, (), plugins_of(Home.find())),
-            "parsing and walking them",
-            partial(_walk, source),
-            rounds=effort.slow_rounds * 3,
-            size=len(source),
-        )
-    )
     return found
 
 
-def _walk(source: str) -> int:
+def _plugins() -> Analyze:
+    """Return what asks the plugins, as `myclaw neurons check` does."""
+    home = Home.find()
+    plugins = load_plugins(home, lenient=True)
+    dispatcher, _config = configured_dispatcher(
+        home, plugins, SystemClock(), lambda _fault: None, on_broken=lambda *_told: None
+    )
+    return dispatcher.analyze
+
+
+def _read(source: str) -> int:
+    compile(source, "body.py", "exec", dont_inherit=True)
     return sum(1 for _ in ast.walk(ast.parse(source)))

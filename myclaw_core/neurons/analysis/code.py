@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from attrs import field, frozen
 
-__all__ = ["Code", "Function", "Scope", "bindings", "read_code"]
+__all__ = ["Code", "Function", "Scope", "read_code"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+_SHARED = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+"""The parser uses one object of these for many places."""
+_BINDERS = frozenset(
+    {
+        *(ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler),
+        *(ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+    }
+)
+_MENTIONERS = frozenset({ast.Name, ast.arg, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.comprehension})
+_ANNOTATED = (ast.arg, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
 _LocalScope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | _Comprehension
 
 
@@ -24,6 +34,7 @@ class Code:
     Attributes:
         nodes: All nodes.
         parents: The node above each node.
+        bindings: The names that a node binds by itself, where it does; imports left out.
         modules: The module that each name stands for: `import json as j` gives `{"j": "json"}`.
         packages: Names that only lead to a module: `import urllib.parse` gives `{"urllib"}`.
         imported: The modules imported by their dotted names.
@@ -38,6 +49,7 @@ class Code:
     tree: ast.Module
     nodes: tuple[ast.AST, ...]
     parents: Mapping[ast.AST, ast.AST]
+    bindings: Mapping[ast.AST, Sequence[str]]
     modules: Mapping[str, str]
     packages: frozenset[str]
     imported: frozenset[str]
@@ -82,7 +94,7 @@ class Code:
 
     def _locals_of(self, scope: _LocalScope) -> set[str]:
         if scope not in self.found:
-            self.found[scope] = _local_names(scope)
+            self.found[scope] = _local_names(self, scope)
         names: set[str] = self.found[scope]
         return names
 
@@ -102,7 +114,7 @@ class Code:
 
 def read_code(tree: ast.Module) -> Code:
     """Return a parsed file with what its rules look up."""
-    nodes = tuple(ast.walk(tree))
+    nodes, parents = _walked(tree)
     modules, objects, packages, imported = dict[str, str](), dict[str, str](), set[str](), set[str]()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -114,11 +126,13 @@ def read_code(tree: ast.Module) -> Code:
                     packages.add(alias.name.partition(".")[0])
         elif isinstance(node, ast.ImportFrom):
             objects |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    bound = Counter(name for node in nodes for name in bindings(node))
+    bindings = {node: names for node in nodes if type(node) in _BINDERS and (names := tuple(_bound_by(node)))}
+    bound = Counter(name for names in bindings.values() for name in names)
     mentions = defaultdict(list)
     for node in nodes:
-        for name in _mentioned(node):
-            mentions[name].append(node)
+        if type(node) in _MENTIONERS:
+            for name in _mentioned(node):
+                mentions[name].append(node)
     functions = {
         node.name: node
         for node in nodes
@@ -127,19 +141,33 @@ def read_code(tree: ast.Module) -> Code:
     return Code(
         tree=tree,
         nodes=nodes,
-        parents={child: node for node in nodes for child in ast.iter_child_nodes(node) if not _is_shared(child)},
+        parents=parents,
+        bindings=bindings,
         modules=modules,
         packages=frozenset(packages),
         imported=frozenset(imported),
         objects=objects,
         bound=bound,
         functions=functions,
-        annotations=frozenset(annotation for node in nodes for annotation in _annotations(node)),
+        annotations=frozenset(each for node in nodes if isinstance(node, _ANNOTATED) for each in _annotations(node)),
         mentions={name: tuple(found) for name, found in mentions.items()},
     )
 
 
-def bindings(node: ast.AST) -> Iterator[str]:
+def _walked(tree: ast.Module) -> tuple[tuple[ast.AST, ...], dict[ast.AST, ast.AST]]:
+    """Return all nodes, those above first, and the node above each; without `Load` and the like."""
+    nodes: list[ast.AST] = [tree]
+    parents: dict[ast.AST, ast.AST] = {}
+    for node in nodes:
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.expr_context):
+                nodes.append(child)
+                if not isinstance(child, _SHARED):
+                    parents[child] = node
+    return tuple(nodes), parents
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
     """Yield the names that a node binds by itself, imports left out."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
@@ -169,11 +197,6 @@ def _mentioned(node: ast.AST) -> set[str]:
     return set()
 
 
-def _is_shared(node: ast.AST) -> bool:
-    """Return whether the parser uses one object for many places."""
-    return isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop)
-
-
 def _annotations(node: ast.AST) -> Iterator[ast.expr]:
     match node:
         case ast.arg(annotation=ast.expr() as found) | ast.AnnAssign(annotation=found):
@@ -194,7 +217,7 @@ def _is_scope_of(scope: ast.AST, path: list[ast.AST]) -> TypeGuard[_LocalScope]:
     return False
 
 
-def _local_names(scope: _LocalScope) -> set[str]:
+def _local_names(code: Code, scope: _LocalScope) -> set[str]:
     """Return what is bound in a function or comprehension itself, which makes each of these names local throughout."""
     if isinstance(scope, _Comprehension):
         targets = (node for each in scope.generators for node in ast.walk(each.target))
@@ -206,7 +229,7 @@ def _local_names(scope: _LocalScope) -> set[str]:
     outer = set[str]()
     while stack:
         node = stack.pop()
-        names.update(bindings(node))
+        names.update(code.bindings.get(node, ()))
         if isinstance(node, ast.Nonlocal):
             outer.update(node.names)
         if not isinstance(node, _LocalScope | ast.ClassDef):

@@ -44,6 +44,8 @@ def _lines_are_fine(data: bytes, source: str, finder: Finder) -> bool:
     for number, line in enumerate(source.split("\n"), start=1):
         if len(line) > MAX_LINE_CHARS:
             finder.add(number, "size", N_("the line has more than {n} characters; break it up", n=MAX_LINE_CHARS))
+        if line.isascii() and line.isprintable():
+            continue
         if hidden := next(filter(_is_hidden, line), None):
             code = f"U+{ord(hidden):04X}"
             finder.add(number, "unicode", N_("the invisible character {code}; write it as an escape", code=code))

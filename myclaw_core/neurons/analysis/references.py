@@ -11,7 +11,7 @@ from myclaw_core.neurons.analysis.allowed import ATTRIBUTES, BUILTINS, CALLED_ON
 from myclaw_core.neurons.analysis.code import Code
 from myclaw_core.neurons.analysis.found import Finder
 from myclaw_core.neurons.analysis.modules import MODULES
-from myclaw_core.neurons.analysis.syntax import BUILT_IN, line_of
+from myclaw_core.neurons.analysis.syntax import BUILT_IN
 
 __all__ = ["check_references"]
 
@@ -27,15 +27,15 @@ def check_references(code: Code, own: frozenset[str], finder: Finder) -> None:
         own: The attributes that the file's own classes have.
     """
     for node in code.nodes:
-        line = line_of(code, node)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id != "ctx":
-            _check_name(code, node, line, finder)
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load) and node.id != "ctx":
+                _check_name(code, node, node.lineno, finder)
         elif isinstance(node, ast.Attribute):
-            _check_attribute(code, node, own, line, finder)
+            _check_attribute(code, node, own, node.lineno, finder)
         elif isinstance(node, ast.MatchClass):
             for attr in node.kwd_attrs:
                 if attr in NEVER_ATTRIBUTES or attr not in ATTRIBUTES | own:
-                    finder.add(line, "attribute", N_("the attribute {name} may not be used", name=attr))
+                    finder.add(node.lineno, "attribute", N_("the attribute {name} may not be used", name=attr))
 
 
 def _check_name(code: Code, node: ast.Name, line: int, finder: Finder) -> None:

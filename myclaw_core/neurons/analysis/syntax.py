@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from myclaw_core.messages import N_
 from myclaw_core.neurons.analysis.allowed import BUILTINS, METHODS, NODES
-from myclaw_core.neurons.analysis.code import Code, bindings
+from myclaw_core.neurons.analysis.code import Code
 from myclaw_core.neurons.analysis.found import Finder
 from myclaw_core.neurons.analysis.modules import MODULES
 
@@ -16,21 +16,25 @@ __all__ = ["BUILT_IN", "check_syntax", "line_of"]
 
 BUILT_IN = frozenset(dir(builtins))
 
+_DETAILED = frozenset({ast.Delete, ast.ExceptHandler, ast.comprehension, ast.ClassDef})
+_NAMING = frozenset({ast.Name, ast.Attribute, ast.keyword, ast.alias, ast.MatchClass, ast.Nonlocal})
+
 
 def check_syntax(code: Code, finder: Finder) -> None:
     """Refuse constructs that are not listed, and names that may not be."""
     for node in code.nodes:
-        line = line_of(code, node)
-        if type(node) not in NODES:
-            finder.add(line, "syntax", N_("{kind} may not be used here", kind=type(node).__name__))
-        _check_details(node, line, finder)
-        for name in _names(node):
-            if name.startswith("_") and name != "_" and not _may_have_underscore(code, node, name):
-                finder.add(line, "underscore", N_("the name {name} begins with an underscore; rename it", name=name))
-        for name in bindings(node):
-            _check_binding(code, node, name, line, finder)
+        kind = type(node)
+        if kind not in NODES:
+            finder.add(line_of(code, node), "syntax", N_("{kind} may not be used here", kind=kind.__name__))
+        elif kind in _DETAILED:
+            _check_details(node, line_of(code, node), finder)
+        for name in _names(node) if kind in _NAMING else ():
+            _check_underscore(code, node, name, finder)
+        for name in code.bindings.get(node, ()):
+            _check_underscore(code, node, name, finder)
+            _check_binding(code, node, name, line_of(code, node), finder)
         if isinstance(node, ast.Import | ast.ImportFrom):
-            _check_import(node, line, finder)
+            _check_import(node, node.lineno, finder)
     _check_doubles(code, finder)
 
 
@@ -58,7 +62,7 @@ def _check_details(node: ast.AST, line: int, finder: Finder) -> None:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """Yield every identifier that a node holds."""
+    """Yield the identifiers that a node uses."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
             yield name
@@ -67,8 +71,12 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield asname or "_"
         case ast.MatchClass(kwd_attrs=names) | ast.Nonlocal(names=names):
             yield from names
-        case _:
-            yield from bindings(node)
+
+
+def _check_underscore(code: Code, node: ast.AST, name: str, finder: Finder) -> None:
+    if name.startswith("_") and name != "_" and not _may_have_underscore(code, node, name):
+        text = N_("the name {name} begins with an underscore; rename it", name=name)
+        finder.add(line_of(code, node), "underscore", text)
 
 
 def _may_have_underscore(code: Code, node: ast.AST, name: str) -> bool:
