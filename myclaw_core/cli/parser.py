@@ -319,7 +319,7 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _add_neurons_test(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     test = verbs.add_parser("test", help=_("run the birth tests of a neuron in the sandbox; changes nothing"))
-    test.add_argument("neuron", metavar="DIR|NAME", help=_("the folder of a neuron, or one that is adopted or shipped"))
+    test.add_argument("neuron", metavar="NEURON", help=_("its folder, or the name of one that is adopted or shipped"))
     add_json(test)
     test.set_defaults(command="neurons test")
 

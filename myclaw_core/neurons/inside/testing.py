@@ -4,10 +4,20 @@ Each call of `run` is a question to the host, which alone sees the body. It take
 that is: it gives each test a nonce, and what it saw itself, a call of `run` for one, decides.
 """
 
+from __future__ import annotations
+
 import ast
 import binascii
 import builtins
 import sys
+
+TYPE_CHECKING = False  # that of `typing`, which is slow to import
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping
+    from types import ModuleType
+    from typing import Any
+
+    from myclaw_core.neurons.inside.channel import Channel
 
 __all__ = ["BodyError", "main"]
 
@@ -25,13 +35,13 @@ class _Seen:
     """What the assertions of the running test have come to."""
 
     held = 0
-    failed = None
+    failed: dict[str, Any] | None = None
 
 
 _seen = _Seen()
 
 
-def main():
+def main() -> None:
     """Load the tests, name them to the host, and run those that it asks for until it asks for no more."""
     _make_importable()
     from myclaw_core.neurons.inside.channel import Channel, UndeclaredSynapseError
@@ -52,7 +62,7 @@ def main():
         channel.send({"result": {**wanted, **_result(tests[wanted["name"]], run)}})
 
 
-def _result(test, run):
+def _result(test: Callable[..., Any], run: _Run) -> dict[str, Any]:
     """Run one test and return what came of it."""
     _seen.held, _seen.failed = 0, None
     error = None
@@ -66,7 +76,7 @@ def _result(test, run):
     return {"error": error, "held": _seen.held, "failed": _seen.failed}
 
 
-def _finish(coroutine):
+def _finish(coroutine: Coroutine[Any, Any, None]) -> None:
     """Run a test to its end; `run` is all that it can await, and that never has to wait."""
     try:
         coroutine.send(None)
@@ -84,17 +94,19 @@ class _Run:
         errors: Exceptions by name that are not Python's own.
     """
 
-    raised = None
+    raised: Exception | None = None
 
-    def __init__(self, channel, errors):
+    def __init__(self, channel: Channel, errors: Mapping[str, type[Exception]]) -> None:
         self._channel = channel
         self._errors = errors
 
-    async def awaited(self, args, **given):
+    async def awaited(self, args: Any, **given: Any) -> Any:
         """Run the body from an `async` test."""
         return self.at_once(args, **given)
 
-    def at_once(self, args, *, files=None, fetch=None, calls=None, llm=None, now=None):
+    def at_once(
+        self, args: Any, *, files: Any = None, fetch: Any = None, calls: Any = None, llm: Any = None, now: Any = None
+    ) -> Any:
         """Run the body and return its output; what it wrote stands in `files` afterwards."""
         asked = {
             "args": args,
@@ -114,7 +126,7 @@ class _Run:
             raise self.raised
         return answer["output"]
 
-    def _error(self, kind, message):
+    def _error(self, kind: str, message: str) -> Exception:
         """Return the exception of Python's own with that name, else one that says it."""
         found = self._errors.get(kind) or getattr(builtins, kind, None)
         if isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, StopIteration):
@@ -128,15 +140,15 @@ class _Run:
 _Run.at_once.__qualname__ = "run"  # what an error calls it that names an argument
 
 
-def _packed(content):
+def _packed(content: Any) -> str:
     if not isinstance(content, str | bytes):
         raise TypeError("files must map each path to text or bytes")
     return binascii.b2a_base64(content.encode() if isinstance(content, str) else content, newline=False).decode()
 
 
-def _unpacked(content, before):
+def _unpacked(packed: str, before: Any) -> str | bytes:
     """Return bytes where the test gave bytes, and where it is no text; else text."""
-    content = binascii.a2b_base64(content)
+    content = binascii.a2b_base64(packed)
     if isinstance(before, bytes):
         return content
     try:
@@ -145,12 +157,12 @@ def _unpacked(content, before):
         return content
 
 
-def _loaded():
+def _loaded() -> dict[str, Any]:
     """Return the names of the test file, once it is run."""
-    with open(f"{_FOLDER}/{_FILE}", "rb") as file:
+    with open(f"{_FOLDER}/{_FILE}", "rb") as file:  # noqa: PTH123 - pathlib is slow to import
         tree = _Assertions().visit(ast.parse(file.read(), _FILE))
     names = _module("test_birth", **{_HELD: _held, _FAILED: _failed}).__dict__
-    exec(compile(ast.fix_missing_locations(tree), _FILE, "exec"), names)
+    exec(compile(ast.fix_missing_locations(tree), _FILE, "exec", dont_inherit=True), names)  # noqa: S102 - that is what it is for
     return names
 
 
@@ -161,10 +173,11 @@ _HELD, _FAILED, _LEFT, _RIGHT = "@held", "@failed", "@left", "@right"
 class _Assertions(ast.NodeTransformer):
     """Turns each assertion into a branch that notes whether it held, else what stood on its two sides."""
 
-    def visit_Assert(self, node):
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
         """Return the branch."""
         self.generic_visit(node)
-        test, sides = node.test, [_LEFT]
+        test: ast.expr = node.test
+        sides = [_LEFT]
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
             sides = [_LEFT, _RIGHT]
             test.left, test.comparators = _kept(_LEFT, test.left), [_kept(_RIGHT, test.comparators[0])]
@@ -176,26 +189,26 @@ class _Assertions(ast.NodeTransformer):
         return ast.copy_location(ast.If(test, [held], [ast.Raise(failed)]), node)
 
 
-def _name(name):
+def _name(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
 
 
-def _kept(name, value):
+def _kept(name: str, value: ast.expr) -> ast.expr:
     return ast.copy_location(ast.NamedExpr(ast.Name(name, ast.Store()), value), value)
 
 
-def _held():
+def _held() -> None:
     _seen.held += 1
 
 
-def _failed(line, sides, *message):
+def _failed(line: int, sides: list[Any], *message: Any) -> AssertionError:
     if _seen.failed is None:
         shown = [_shown(repr, side) for side in sides]
         _seen.failed = {"line": line, "sides": shown, "message": "".join(_shown(str, each) for each in message)}
     return AssertionError(*message)
 
 
-def _told(error):
+def _told(error: BaseException) -> dict[str, Any]:
     """Return an error for the host: its type, what it says, and the line of the test file that it came from."""
     line = error.lineno if isinstance(error, SyntaxError) else 0
     trace = error.__traceback__
@@ -206,21 +219,20 @@ def _told(error):
     return {"line": line, "kind": type(error).__name__, "message": _shown(str, error)}
 
 
-def _shown(show, value):
+def _shown(show: Callable[[Any], str], value: Any) -> str:
     try:
         return str(show(value))[:_SHOWN_CHARS]
     except Exception:
         return type(value).__name__
 
 
-def _make_importable():
+def _make_importable() -> None:
     """Let the files beside this one be found by the names that they have in the repository."""
-    parts = "myclaw_core.neurons.inside".split(".")
-    for end in range(1, len(parts) + 1):
-        _module(".".join(parts[:end]), __path__=[_FOLDER])
+    for name in ("myclaw_core", "myclaw_core.neurons", "myclaw_core.neurons.inside"):
+        _module(name, __path__=[_FOLDER])
 
 
-def _module(name, **names):
+def _module(name: str, **names: Any) -> ModuleType:
     module = sys.modules[name] = type(sys)(name)
     module.__dict__.update(names)
     return module
