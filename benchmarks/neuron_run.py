@@ -1,4 +1,4 @@
-"""How long one run of code in the sandbox takes, beside the bare interpreter and beside plain bubblewrap."""
+"""How long one call of a neuron takes, beside the bare interpreter and beside plain bubblewrap."""
 
 from __future__ import annotations
 
@@ -10,33 +10,50 @@ from collections.abc import Callable
 
 from benchmarks.timing import Comparison, Effort, compare
 from myclaw_core.clock import SystemClock
-from myclaw_core.sandbox.code import CodeJob
+from myclaw_core.neurons.running import run_neuron
+from myclaw_core.neurons.scratch import Given, ScratchWorld
+from myclaw_core.neurons.types import NeuronManifest
+from myclaw_core.neurons.wall import WallClock
 
 __all__ = ["run"]
 
 _BWRAP = "/usr/bin/bwrap"
 _PLAIN = ("--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--")
-_ANSWER = b"import os; os.write(0, bytes(4))"
+_BODY = b"""\
+async def run(ctx, args):
+    with ctx.open("~/a.txt") as file:
+        return {"lines": len(file.readlines())}
+"""
+_MANIFEST = NeuronManifest(
+    name="line_count",
+    version="1.0.0",
+    purpose="Count the lines of a file.",
+    input_schema={"type": "object"},
+    output_schema={"type": "object", "required": ["lines"]},
+    capabilities=("fs-read:~/*",),
+    may_call=(),
+    quotas={},
+    origin="adopted",
+)
 
 
 async def run(effort: Effort) -> list[Comparison]:
-    """Time code that sends one empty frame; the floors only start the interpreter."""
+    """Time a neuron that reads one small file; the floors only start the interpreter."""
     if not shutil.which("bwrap"):
         return []
     from myclaw_bwrap.sandbox import Bubblewrap
 
-    sandbox = Bubblewrap(SystemClock())
-    job = CodeJob(files={"main.py": _ANSWER}, main="main.py")
+    clock = SystemClock()
+    sandbox = Bubblewrap(clock)
 
     async def one() -> None:
-        async with sandbox.start(job) as running:
-            frames = [frame async for frame in running]
-            report = await running.report()
-        if (report.outcome, frames) != ("ok", [b""]):
-            raise RuntimeError(f"the run ended as {report.outcome}: {report.stderr}")
+        world = ScratchWorld(Given(files={"~/a.txt": b"one\ntwo\n"}))
+        end = await run_neuron(sandbox, {"body.py": _BODY}, _MANIFEST, {}, world, WallClock(clock, 30))
+        if end.output != {"lines": 2}:
+            raise RuntimeError(f"the run ended as {end.outcome}: {end.error} {end.report.stderr}")
 
     return [
-        await compare("neuron_run", "a run in the sandbox", one, floor_is, _program(command), rounds=effort.slow_rounds)
+        await compare("neuron_run", "a call of a neuron", one, floor_is, _program(command), rounds=effort.slow_rounds)
         for floor_is, command in _floors().items()
     ]
 

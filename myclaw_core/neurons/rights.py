@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.neurons.capabilities import CapabilityKind, needed_to_call, parse_capability
 from myclaw_core.neurons.patterns import PathPattern, covers_url
@@ -78,7 +79,8 @@ class Limited:
     async def call(self, name: str, args: dict[str, Any]) -> Any:
         """Call a tool or a neuron that is listed."""
         if name not in self._may_call:
-            await self._world.undeclared(name[:80])
+            self._count()
+            await self._world.undeclared(visible(name[:80]))
             raise self._undeclared(f"may_call: {name[:80]}", "undeclared")
         kind = needed_to_call(name)
         if kind == "shell":

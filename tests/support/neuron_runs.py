@@ -118,6 +118,9 @@ class FolderWorld:
     def random(self) -> float:
         return 0.25
 
+    async def undeclared(self, name: str) -> None:
+        self.asked.append(("undeclared", name))
+
     def log(self, text: str) -> None:
         self.lines.append(text)
 

@@ -120,7 +120,14 @@ class _Memory(io.RawIOBase):
 
     def truncate(self, size: int | None = None) -> int:
         self.is_changed = True
-        return self._content.truncate(size)
+        wanted = self._content.tell() if size is None else size
+        lacking = wanted - len(self._content.getbuffer())
+        if lacking > 0:
+            at = self._content.tell()
+            self._content.seek(0, io.SEEK_END)
+            self._content.write(bytes(lacking))
+            self._content.seek(at)
+        return self._content.truncate(wanted)
 
     def close(self) -> None:
         if self.closed:
