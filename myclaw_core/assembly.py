@@ -151,8 +151,8 @@ class Assembly:
             failover=model_choices(self.config.agent.failover, providers),
         )
 
-    def neurons(self, shelf: ToolShelf) -> NeuronBook:
-        """Return what keeps the neurons among `shelf` in step with their folder, not yet refreshed."""
+    def neurons(self, shelf: ToolShelf, *, mends: bool = True) -> NeuronBook:
+        """Return what keeps the neurons among `shelf` in step with their folder, not yet looked at."""
         return NeuronBook(
             log=self.log,
             clock=self.clock,
@@ -160,6 +160,7 @@ class Assembly:
             shelf=shelf,
             journals=self.journals(),
             programs=self.config.neurons.programs,
+            mends=mends,
         )
 
     def journals(self) -> Journals:
