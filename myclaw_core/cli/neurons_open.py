@@ -45,7 +45,7 @@ async def open_neurons() -> AsyncIterator[OpenNeurons]:
         )
         yield OpenNeurons(
             trust=trust,
-            book=assembly.neurons(ToolShelf(dispatcher.tools())),
+            book=assembly.neurons(ToolShelf(dispatcher.tools()), mends=False),
             journals=assembly.journals(),
             orders=NeuronOrders(
                 log=log,

@@ -31,6 +31,7 @@ CHECK_WORDS = (
     N_("records"),
     N_("undo"),
     N_("sandbox"),
+    N_("neurons"),
     N_("model"),
     N_("pairing"),
     N_("serve"),

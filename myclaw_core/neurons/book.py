@@ -70,6 +70,7 @@ class NeuronBook:
         shelf: Where those that can be called are put.
         journals: Keep how runs ended.
         programs: The programs that the configuration lets neurons run.
+        mends: Whether what is unfit is put aside, neurons and journals; those who only look change nothing.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class NeuronBook:
         shelf: ToolShelf,
         journals: Journals,
         programs: Collection[str] = (),
+        mends: bool = True,
     ) -> None:
         self._log = log
         self._clock = clock
@@ -88,7 +90,9 @@ class NeuronBook:
         self._shelf = shelf
         self._journals = journals
         self._programs = programs
-        self._look = Look(home.neurons, home.keys / NEURON_KEY, journals.tidy)
+        self._mends = mends
+        tidy = journals.tidy if mends else lambda _name: None
+        self._look = Look(home.neurons, home.keys / NEURON_KEY, tidy)
         self._lock = asyncio.Lock()
         self._raw: tuple[tuple[str, bytes], ...] | None = None
         self._records: Mapping[str, NeuronRecord | Doubted] = {}
@@ -145,7 +149,8 @@ class NeuronBook:
             seen = await asyncio.to_thread(self._look.at_all, wanted, self._seen, self._now_ns())
         if seen != self._seen or is_new:
             self._shelve(seen)
-        await self._settle()
+        if self._mends:
+            await self._settle()
 
     def _shelve(self, seen: Mapping[str, Seen]) -> None:
         """Put on the shelf what can be called."""

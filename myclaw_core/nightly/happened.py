@@ -20,11 +20,13 @@ from myclaw_core.events.types import (
     Event,
     GrantEnded,
     GrantGiven,
+    NeuronChanged,
     OutboxChanged,
     SlotEnded,
     StepIntended,
 )
 from myclaw_core.messages import N_
+from myclaw_core.neurons.words import put_aside
 from myclaw_core.outbox.words import told as told_of_message
 from myclaw_core.sessions.pairing import Pairing
 from myclaw_core.types.text import Text
@@ -35,7 +37,7 @@ NIGHTLY_JOB = "nightly"
 """Name of the work of the night among the jobs: nights that were missed are told by themselves."""
 
 _MOST = 10
-_READ = frozenset(map(event_tag, (ApprovalAnswered, GrantEnded, OutboxChanged, SlotEnded, StepIntended)))
+_READ = frozenset(map(event_tag, (ApprovalAnswered, GrantEnded, NeuronChanged, OutboxChanged, SlotEnded, StepIntended)))
 
 
 @frozen(kw_only=True)
@@ -68,6 +70,7 @@ async def happened(log: EventLog, clock: Clock, period: Period, zone: tzinfo) ->
         *await _left(log, clock.now()),
         *await _grants(log, events),
         *_few([_slot(event, zone) for event in events if isinstance(event, SlotEnded)]),
+        *_few([put_aside(event.name, event.reason) for event in events if isinstance(event, NeuronChanged)]),
         *_few([told_of_message(event) for event in events if isinstance(event, OutboxChanged)]),
         *await _strangers(Pairing(log, clock), period.since),
     ]
@@ -94,6 +97,8 @@ def _matters(event: Event) -> bool:
             return bool(event.grant_ids)
         case SlotEnded():
             return event.outcome == "failed" or (event.outcome == "skipped" and event.job != NIGHTLY_JOB)
+        case NeuronChanged():
+            return event.change == "quarantined"
         case OutboxChanged():
             return event.state in {"failed", "unknown", "dropped"}
     return isinstance(event, GrantEnded)

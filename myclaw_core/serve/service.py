@@ -18,6 +18,7 @@ from myclaw_core.runtime.offers import keep_offering
 from myclaw_core.serve.health import Board
 from myclaw_core.serve.jobs import Job, run_jobs
 from myclaw_core.serve.lock import Owner
+from myclaw_core.serve.neurons import keep_neurons
 from myclaw_core.serve.night import core_jobs
 from myclaw_core.serve.supervisor import supervise
 from myclaw_core.sessions.sessions import Sessions
@@ -69,6 +70,7 @@ class Service:
                 self._begin(f"messenger {name}", supervise(serve, watches[name], agent.clock))
             self._begin("jobs", run_jobs(jobs, agent.log, agent.clock))
             self._begin("questions", keep_offering(agent, sessions.news_channels))
+            self._begin("neurons", keep_neurons(agent, sessions.news_channels))
             self._begin("health", board.beat())
             board.write()
             self._tell(running, missing, jobs)
