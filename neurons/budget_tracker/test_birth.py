@@ -72,7 +72,7 @@ async def test_edge_american_days_and_thousands(run):
 
 
 async def test_edge_amounts_without_signs_are_expenses(run):
-    found = await tracked(run, "date,amount\n2026-03-01,10\n2026-03-02,5.5\n")
+    found = await tracked(run, "date,amount\n2026-03-01,10\n2026-03-02,5.5\n2026-03-03,0\n")
     assert (found["income"], found["spent"], found["balance"]) == (0.0, 15.5, -15.5)
     found = await tracked(run, "date,amount\n2026-03-01,10\n2026-03-02,-5.5\n")
     assert (found["income"], found["spent"]) == (10.0, 5.5)
@@ -91,6 +91,12 @@ async def test_edge_a_month_without_anything(run):
     assert found["categories"] == [{"category": "rent", "spent": 0.0, "budget": 700.0, "left": 700.0}]
     assert [each["month"] for each in found["months"]] == ["2026-02", "2026-03"]
     assert found["month"] == "2025-01"
+
+
+async def test_edge_nothing_and_too_much(run):
+    found = await tracked(run, "date,amount,category\n2026-03-01,-1,x\n2026-03-02,0,y\n2026-03-03,-1000000000000,z\n")
+    assert [each["category"] for each in found["categories"]] == ["x"]
+    assert (found["transactions"], found["skipped_lines"]) == (2, [4])
 
 
 async def test_edge_cents_do_not_drift(run):

@@ -41,6 +41,7 @@ async def test_positive_the_delimiter_is_found(run):
         found = await run({"path": PATH}, files={PATH: text})
         assert (found["delimiter"], found["rows"]) == (delimiter, 1)
         assert [column["name"] for column in found["columns"]] == ["a", "b"]
+    assert list(await columns(run, "size, cm;n\n1;2\n3;4\n")) == ["size, cm", "n"]
 
 
 async def test_positive_decimal_commas_and_thousands(run):
@@ -51,9 +52,9 @@ async def test_positive_decimal_commas_and_thousands(run):
 
 
 async def test_edge_missing_cells_and_uneven_rows(run):
-    found = await run({"path": PATH}, files={PATH: "a,b\n1,x\n,N/A\n3\n\n4,y,z\n"})
+    found = await run({"path": PATH}, files={PATH: "a,b\n1,x\n,N/A\n3\n\n4,y,z\n2,x\n"})
     first, second = found["columns"]
-    assert (found["rows"], found["uneven_rows"]) == (4, 2)
+    assert (found["rows"], found["uneven_rows"]) == (5, 2)
     assert (first["missing"], first["type"], first["max"]) == (1, "integer", 4)
     assert (second["missing"], second["distinct"], second["type"]) == (2, 2, "text")
 
@@ -72,6 +73,7 @@ async def test_edge_quotes_line_ends_and_other_encodings(run):
     found = await columns(run, b'\xef\xbb\xbfname,ok\r\n"Rossi, Anna\nVia Po 1",yes\r\nBo,No\r\n')
     assert found["name"]["top"][0]["value"] == "Rossi, Anna\nVia Po 1"
     assert found["ok"]["type"] == "boolean"
+    assert (await columns(run, "ok\ntrue\nFalse\nyes\nno\n"))["ok"]["type"] == "boolean"
     assert list(await columns(run, "città,n\nNapoli,1\n".encode("latin-1"))) == ["città", "n"]
     assert list(await columns(run, "città\tn\nNapoli\t1\n".encode("utf-16"))) == ["città", "n"]
 

@@ -81,6 +81,15 @@ async def test_edge_a_limit_on_folders_is_told(run):
     assert (found["complete"], found["files"]) == (False, 4)
 
 
+async def test_edge_a_limit_on_reading_is_told(run):
+    files = {f"~/docs/{number:03}": "xx" for number in range(501)}
+    found = await compared(run, files)
+    assert (found["files_compared"], found["complete"]) == (500, False)
+    assert found["left_out"] == [
+        {"path": "~/docs/500", "reason": "500 files were read already; give a smaller folder or a larger min_bytes"}
+    ]
+
+
 async def test_edge_links_are_not_followed(run):
     entries = [{"name": name, "kind": "link", "size_bytes": 3} for name in ("a", "b")]
     found = await run({"path": "~/docs"}, calls={"fs_list": [{"text": "", "data": {"entries": entries}}]})

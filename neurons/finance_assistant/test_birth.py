@@ -58,8 +58,12 @@ async def test_positive_what_is_over_budget(run):
 async def test_positive_what_recurs(run):
     found = await told(run, MOVES)
     assert found["recurring"] == [{"payee": "landlord bianchi", "amount": 700.0}]
-    twice = MOVES.replace("-710", "-800")
-    assert (await told(run, twice))["recurring"] == []
+    assert (await told(run, MOVES.replace("-710", "-770")))["recurring"] == found["recurring"]
+    assert (await told(run, MOVES.replace("-710", "-770.01")))["recurring"] == []
+    free = "date,amount,description\n" + "".join(
+        f"2026-0{month}-01,{amount},Trial\n" for month in (1, 2, 3) for amount in (0, 1)
+    )
+    assert (await told(run, f"{free}2026-03-05,-1,x\n"))["recurring"] == []
 
 
 async def test_positive_what_a_bank_exports(run):
@@ -78,7 +82,7 @@ async def test_edge_american_days_and_thousands(run):
 
 
 async def test_edge_amounts_without_signs_are_expenses(run):
-    found = await told(run, "date,amount\n2026-03-01,10\n2026-03-02,5.5\n")
+    found = await told(run, "date,amount\n2026-03-01,10\n2026-03-02,5.5\n2026-03-03,0\n")
     assert (found["income"], found["spent"], found["balance"]) == (0.0, 15.5, -15.5)
     found = await told(run, "date,amount\n2026-03-01,10\n2026-03-02,-5.5\n")
     assert (found["income"], found["spent"]) == (10.0, 5.5)
@@ -87,6 +91,12 @@ async def test_edge_amounts_without_signs_are_expenses(run):
 async def test_edge_lines_that_cannot_be_read_are_named(run):
     found = await told(run, "date,amount\n2026-03-01,-1\nyesterday,-2\n\n2026-03-03,NaN\n2026-02-30,-1\n2026-03-04\n")
     assert (found["spent"], found["skipped_lines"]) == (1.0, [3, 5, 6, 7])
+
+
+async def test_edge_nothing_and_too_much(run):
+    found = await told(run, "date,amount,category\n2026-03-01,-1,x\n2026-03-02,0,y\n2026-03-03,-1000000000000,z\n")
+    assert [each["category"] for each in found["categories"]] == ["x"]
+    assert (found["transactions"], found["skipped_lines"]) == (2, [4])
 
 
 async def test_edge_a_month_without_anything(run):

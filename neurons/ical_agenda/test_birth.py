@@ -27,9 +27,10 @@ async def test_positive_the_next_seven_days_in_order(run):
         "SUMMARY:next DTSTART:20260309T000000",
         "SUMMARY:first DTSTART;TZID=Europe/Rome:20260302T080000 DTEND:20260302T093000 LOCATION:Home",
         "SUMMARY:before DTSTART:20260301T235900",
+        "SUMMARY:midnight DTSTART:20260302T000000",
     )
-    assert [event["summary"] for event in found["events"]] == ["first", "late"]
-    assert found["events"][0] == {
+    assert [event["summary"] for event in found["events"]] == ["midnight", "first", "late"]
+    assert found["events"][1] == {
         "start": "2026-03-02 08:00",
         "end": "2026-03-02 09:30",
         "all_day": False,
@@ -77,6 +78,8 @@ async def test_positive_an_end_of_what_repeats(run):
     assert starts(day) == ["2026-03-02 07:00"]
     weekly = await agenda(run, "SUMMARY:w DTSTART:20260223T070000 RRULE:FREQ=WEEKLY")
     assert starts(weekly) == ["2026-03-02 07:00"]
+    begun = await agenda(run, "SUMMARY:w DTSTART:20260304T070000 RRULE:FREQ=WEEKLY")
+    assert starts(begun) == ["2026-03-04 07:00"]
 
 
 async def test_positive_exceptions_moved_and_cancelled_events(run):
@@ -124,9 +127,11 @@ async def test_negative_rules_that_it_cannot_follow_are_named(run):
         "SUMMARY:none DTSTART:20260304T080000 RRULE:FREQ=DAILY;INTERVAL=0",
         "SUMMARY:week DTSTART:20260304T080000 RRULE:FREQ=WEEKLY;WKST=SU;INTERVAL=2",
         "SUMMARY:fine DTSTART:20260304T080000 RRULE:FREQ=DAILY;COUNT=1;WKST=MO",
+        "SUMMARY:all DTSTART:20260304T080000 "
+        "RRULE:FREQ=WEEKLY;INTERVAL=1;COUNT=1;UNTIL=20270101;BYDAY=MO,TU,WE,TH,FR,SA,SU;WKST=MO",
     )
     assert found["rules_not_understood"] == ["second", "odd", "none", "week"]
-    assert len(found["events"]) == 5
+    assert len(found["events"]) == 6
 
 
 async def test_negative_events_that_cannot_be_read_are_counted(run):
