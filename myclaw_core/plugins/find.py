@@ -246,10 +246,14 @@ def _name(distribution: Distribution) -> str:
 
 
 def _metadata(distribution: Distribution, key: str) -> str:
+    """Return one header of the metadata; `Distribution.metadata` would parse the whole README of each distribution."""
     try:
-        return str(distribution.metadata[key] or "")
+        text = next(filter(None, map(distribution.read_text, ("METADATA", "PKG-INFO", ""))), "")
     except Exception:  # broken metadata of any distribution on this machine
         return ""
+    headers = text.partition("\n\n")[0].splitlines()
+    lines = (line.partition(":") for line in headers)
+    return next((value.strip() for name, _, value in lines if name.lower() == key.lower()), "")
 
 
 def _plain(name: str) -> str:
