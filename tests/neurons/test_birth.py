@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from births import GREEN, born, named, reasons
+from myclaw_bwrap.sandbox import Bubblewrap
 
 from myclaw_core.clock import SystemClock
 from myclaw_core.errors import UnavailableError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.birth import run_birth_tests
+from myclaw_core.neurons.checking import check_neuron
+from myclaw_core.neurons.manifest import read_manifest
 from myclaw_core.sandbox.sandbox import NoSandbox
 
 
@@ -332,3 +338,16 @@ async def test_without_a_sandbox_nothing_is_known() -> None:
 
     with pytest.raises(UnavailableError, match="bubblewrap is missing"):
         await run_birth_tests(NoSandbox(N_("bubblewrap is missing")), files, None, SystemClock())  # type: ignore[arg-type]
+
+
+async def test_the_example_of_the_documentation_passes_the_analysis_and_its_tests() -> None:
+    """What a reader copies from there can be adopted."""
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "birth-tests.md").read_text(encoding="utf-8")
+    files = {name: code.encode() for name, code in re.findall(r"`([a-z_.]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL)}
+    clock = SystemClock()
+
+    assert check_neuron(files, "note_count", lambda _files: ()) == ()
+    report = await run_birth_tests(Bubblewrap(clock), files, read_manifest(files["manifest.yaml"]), clock)
+
+    assert reasons(report) == {}
+    assert report.ok
