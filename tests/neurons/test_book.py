@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from adopted_neurons import AdoptedNeurons, opened_neurons, run_of
+from signed_neurons import BODY, neuron_files, write_neuron
 
 from myclaw_core.events.types import NeuronBorn, NeuronChanged
 from myclaw_core.neurons.book import SETTLE_S
@@ -18,8 +20,6 @@ from myclaw_core.neurons.signing import neuron_key
 from myclaw_core.paths import Home
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.testing import FakeClock
-from tests.support.adopted_neurons import AdoptedNeurons, opened_neurons, run_of
-from tests.support.signed_neurons import BODY, neuron_files, write_neuron
 
 BETTER = BODY + b"# better\n"
 
