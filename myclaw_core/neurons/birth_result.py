@@ -37,12 +37,14 @@ class Ran:
     peak_memory_bytes: int = 0
 
 
-def asserted_in(tree: ast.Module) -> Mapping[int, str]:
+def asserted_in(tree: ast.Module) -> Mapping[int, ast.expr]:
     """Return the condition of each assertion by its line."""
-    return {node.lineno: ast.unparse(node.test) for node in ast.walk(tree) if isinstance(node, ast.Assert)}
+    return {node.lineno: node.test for node in ast.walk(tree) if isinstance(node, ast.Assert)}
 
 
-def reason_of(result: Mapping[str, Any], asserted: Mapping[int, str], runs: Sequence[Ran], line: int) -> Text | None:
+def reason_of(
+    result: Mapping[str, Any], asserted: Mapping[int, ast.expr], runs: Sequence[Ran], line: int
+) -> Text | None:
     """Return why a test is red, or `None` where it is green; whatever has not the right form makes it red.
 
     Args:
@@ -69,9 +71,9 @@ def broken_by(error: Any) -> Text:
     return N_("test_birth.py cannot be loaded: {reason}", reason=_raised(_mapping(error), (), 0))
 
 
-def _not_held(failed: Mapping[str, Any], asserted: Mapping[int, str]) -> Text:
+def _not_held(failed: Mapping[str, Any], asserted: Mapping[int, ast.expr]) -> Text:
     line = _line(failed)
-    condition = _shown(asserted.get(line, "?"))
+    condition = _condition(asserted.get(line))
     if message := _shown(failed.get("message", "")):
         return N_("line {line}: {condition} did not hold: {message}", line=line, condition=condition, message=message)
     sides = failed.get("sides")
@@ -86,6 +88,13 @@ def _not_held(failed: Mapping[str, Any], asserted: Mapping[int, str]) -> Text:
         )
     value = shown[0] if shown else "?"
     return N_("line {line}: {condition} did not hold: it was {value}", line=line, condition=condition, value=value)
+
+
+def _condition(test: ast.expr | None) -> str:
+    try:
+        return "?" if test is None else _shown(ast.unparse(test))
+    except ValueError:  # not every f-string can be written again
+        return "?"
 
 
 def _raised(error: Mapping[str, Any], runs: Sequence[Ran], line: int) -> Text:

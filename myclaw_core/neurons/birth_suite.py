@@ -36,7 +36,6 @@ _SHOWN_CHARS = 160
 
 TestFunction = ast.FunctionDef | ast.AsyncFunctionDef
 
-
 Body = Callable[[dict[str, Any], ScratchWorld], Awaitable[Ran]]
 """Runs the body with arguments in the world of one test."""
 
@@ -139,10 +138,12 @@ class _Suite:
             await self._take_names()
             for name in self._functions:
                 await self._run_test(name)
-            return await self._end(), None
+            report = await self._end()
+            return report, None if report.outcome == "ok" else N_("{how}, after the last test", how=_how(report))
         except _HungUpError:
             report = await self._running.report()
-            return report, self._ended_early(report)
+            missing, where = len(self._functions) - len(self._ended), self._current or "test_birth.py"
+            return report, N_("results missing: {n}; {how}, in {where}", n=missing, how=_how(report), where=where)
 
     async def _take_names(self) -> None:
         """Compare the tests that came to be with those that are written."""
@@ -214,16 +215,6 @@ class _Suite:
             return await self._running.report()
         raise _RefusedError(N_("test_birth.py sent more than one result for each of its tests"))
 
-    def _ended_early(self, report: SandboxReport) -> Text:
-        """Say why there are fewer results than tests."""
-        missing = len(self._functions) - len(self._ended)
-        where = self._current or "test_birth.py"
-        if report.outcome == "ok":
-            how = N_("the process ended with exit code {code}", code=report.exit_code or 0)
-        else:
-            how = _STOPPED.get(report.outcome, _KILLED)
-        return N_("results missing: {missing}; {how}, in {where}", missing=missing, how=how, where=where)
-
     def _missing(self, name: str) -> BirthTest:
         line = self._functions[name].lineno
         return BirthTest(name=name, line=line, outcome="failed", reason=N_("line {line}: no result", line=line))
@@ -267,6 +258,13 @@ _STOPPED: Mapping[SandboxOutcome, Text] = {
     "cpu": N_("the tests used too much CPU time"),
     "output": N_("the tests printed or sent too much"),
 }
+
+
+def _how(report: SandboxReport) -> Text:
+    """Return how a process ended that should have gone on."""
+    if report.outcome == "ok":
+        return N_("the process ended with exit code {code}", code=report.exit_code or 0)
+    return _STOPPED.get(report.outcome, _KILLED)
 
 
 def _odd(problem: str) -> Text:

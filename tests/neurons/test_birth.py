@@ -332,6 +332,23 @@ async def test_what_run_is_given_wrong_is_told_to_the_author() -> None:
     assert report.problems == ()
 
 
+async def test_more_than_a_test_can_take_back_is_an_error_in_that_test() -> None:
+    """The others are not touched by it."""
+    report = await born(
+        GREEN + "\nasync def test_much(run):\n    await run({'text': '', 'mb': 13}, files={})\n",
+        """
+        def run(ctx, args):
+            if "mb" in args:
+                with ctx.open("~/big", "w") as file:
+                    file.write("x" * (args["mb"] << 20))
+            return {"n": len(args["text"].split())}
+        """,
+        capabilities=("fs-write:~/big",),
+    )
+
+    assert reasons(report) == {"test_much": "line 15: ValueError: what the body gave back is too much for a test"}
+
+
 async def test_without_a_sandbox_nothing_is_known() -> None:
     """No weaker mode: it is an error that says what is missing."""
     files = {"body.py": b"", "test_birth.py": b"def test_a(run): pass\n"}

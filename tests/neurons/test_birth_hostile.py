@@ -114,6 +114,10 @@ REFUSED = {
         _CLAIMS + GREEN + "\nimport atexit\natexit.register(claim, 'test_green_edge')\n",
         "test_birth.py sent more than one result for each of its tests",
     ),
+    "a flood after the last result": (
+        GREEN + "\nimport atexit\natexit.register(print, 'x' * 100_000)\n",
+        "the tests printed or sent too much, after the last test",
+    ),
     "noise on the channel": (
         GREEN + "\nimport os\ndef test_last(run):\n    os.write(0, b'\\0\\0\\0\\1?')\n",
         "test_birth.py sent what is neither a call of run nor a result: a frame is no JSON",
