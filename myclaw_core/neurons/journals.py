@@ -7,6 +7,7 @@ import logging
 import os
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -84,22 +85,24 @@ class Journals:
 
     def tidy(self, name: str) -> None:
         """Move away what lies in the place of a journal and is none, such as a link; it is not followed."""
-        try:
-            self._require_plain(name)
-        except UnfitJournalError as error:
-            self._set_aside(name, error.text)
-        except StoreError:
-            return  # nothing is there to tidy
+        with suppress(StoreError):  # where there is no folder there is nothing to tidy
+            self._make_room(name)
 
     async def _append(self, name: str, invocation: Invocation) -> None:
         if isinstance(self.store, Text):
             raise StoreError(self.store)
-        await asyncio.to_thread(self.tidy, name)
+        await asyncio.to_thread(self._make_room, name)
         try:
             await self.store.append(self._file(name), invocation)
         except UnfitJournalError as error:
             await asyncio.to_thread(self._set_aside, name, error.text)
             await self.store.append(self._file(name), invocation)
+
+    def _make_room(self, name: str) -> None:
+        try:
+            self._require_plain(name)
+        except UnfitJournalError as error:
+            self._set_aside(name, error.text)
 
     def _require_plain(self, name: str) -> None:
         folder = self.home.neurons / name

@@ -38,7 +38,9 @@ _INSERT = "INSERT INTO invocations VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _NEWEST = """SELECT trace_id, at, caller, outcome, wall_ms, cost_eur, gap_pre, gap_post
     FROM invocations ORDER BY id DESC LIMIT ?"""
 _BUSY_TIMEOUT_S = 10.0
+_PAGE_BYTES = 4096
 _PRAGMAS = (
+    f"PRAGMA page_size = {_PAGE_BYTES}",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA mmap_size = 0",
@@ -72,7 +74,7 @@ class SqliteJournals:
 
 
 def _append(file: Path, values: Sequence[Any]) -> None:
-    with suppress(FileExistsError), told_plainly(file):
+    with told_plainly(file), suppress(FileExistsError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600))
     with _opened(file) as database:
         database.execute("BEGIN IMMEDIATE")
@@ -120,11 +122,14 @@ def _require_schema(file: Path, database: sqlite3.Connection, *, make: bool = Fa
 
 def _require_harmless(file: Path) -> None:
     """Refuse a file that is too big, and a rollback journal that names another one, which SQLite would then delete."""
-    with suppress(FileNotFoundError), told_plainly(file):
-        if file.stat().st_size > MAX_BYTES:
+    with told_plainly(file), suppress(FileNotFoundError):
+        size = file.stat().st_size
+        if size > MAX_BYTES:
             raise UnfitJournalError(N_("{file} has more than {n} bytes", file=file.name, n=MAX_BYTES))
+        if size % _PAGE_BYTES:
+            raise UnfitJournalError(N_("{file} is damaged", file=file.name))
     rollback = file.with_name(f"{file.name}-journal")
-    with suppress(FileNotFoundError), rollback.open("rb") as opened:
+    with told_plainly(rollback), suppress(FileNotFoundError), rollback.open("rb") as opened:
         size = opened.seek(0, os.SEEK_END)
         opened.seek(max(0, size - len(_JOURNAL_MAGIC)))
         if opened.read() == _JOURNAL_MAGIC and size > len(_JOURNAL_MAGIC):
