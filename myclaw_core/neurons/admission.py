@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from attrs import frozen
+from attrs import field, frozen
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import MyclawError, ToolFailure
@@ -65,6 +65,7 @@ class Admission:
     clock: Clock
     analyze: Analyze
     programs: Collection[str] = ()
+    _one_at_a_time: asyncio.Lock = field(factory=asyncio.Lock, init=False, eq=False)
 
     @classmethod
     def configured(cls, home: Home, log: EventLog, clock: Clock, dispatcher: Dispatcher, config: Config) -> Admission:
@@ -141,7 +142,7 @@ class Admission:
     async def _admit(self, draft: Draft, replaces: str, trace_id: UUID | None) -> ToolResult:
         name, version = draft.manifest.name, draft.manifest.version
         self._require_clean(draft)
-        async with changing_neurons(self.home.state, self.clock):
+        async with self._one_at_a_time, changing_neurons(self.home.state, self.clock):
             try:
                 await asyncio.to_thread(self._make_ready, draft)
                 await self._record(draft, replaces, trace_id)

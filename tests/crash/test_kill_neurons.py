@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from adopted_neurons import opened_neurons, run_of
 from drafted_neurons import gate_of, version_of
 
 from myclaw_core.approval.gateway import Gateway
+from myclaw_core.clock import SystemClock
+from myclaw_core.errors import ToolFailure
 from myclaw_core.events.types import NeuronBorn, TrustChanged
 from myclaw_core.neurons.rotation import is_rotating
 from myclaw_core.neurons.settling import settle_all
@@ -97,3 +100,44 @@ def test_a_rotation_that_is_killed_at_any_point_is_completed_or_was_not_begun(tm
     rotated = [asyncio.run(look(home, old)) for home in homes]
     assert rotated == sorted(rotated)
     assert set(rotated) == {False, True}
+
+
+def test_two_processes_that_adopt_at_once_adopt_one(tmp_path: Path) -> None:
+    """The other one finds that what it was to replace is not there any more; what is in place is whole."""
+    home = Home.at(tmp_path / "home")
+    drafts = [version_of(f"1.{minor}.0") for minor in range(4)]
+
+    async def stage() -> None:
+        async with opened_neurons(home, SystemClock()) as opened:
+            for files in drafts:
+                gate_of(opened).stage(files)
+
+    async def admit(digest: str) -> None:
+        async with opened_neurons(home, SystemClock()) as opened:
+            gate = gate_of(opened)
+            await gate.admit(gate.admission.drafts.read(digest))
+
+    def in_a_process(digest: str) -> int:
+        child = os.fork()
+        if child:
+            return child
+        code = 1
+        try:
+            asyncio.run(admit(digest))
+            code = 0
+        except ToolFailure as failure:
+            code = 2 if "another version of word_count was adopted" in str(failure) else 3
+        finally:
+            os._exit(code)
+
+    async def look() -> None:
+        async with opened_neurons(home, SystemClock()) as opened:
+            assert await opened.refreshed() == ["word_count"]
+            assert (await opened.record()).digest == opened.neuron().digest
+            assert [path.name for path in home.neurons.iterdir()] == ["word_count"]
+
+    asyncio.run(stage())
+    children = [in_a_process(digest_of(files)) for files in drafts]
+    codes = sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
+    assert codes == [0, 2, 2, 2]
+    asyncio.run(look())

@@ -1,0 +1,231 @@
+"""The question about a neuron: it is left before it is put, answered anywhere, once, and never lost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+
+import pytest
+from drafted_neurons import report_of, version_of
+
+from myclaw_core.agent import Agent
+from myclaw_core.approval.types import ApprovalCard
+from myclaw_core.neurons import records
+from myclaw_core.neurons.adopting import Adoption, Answered
+from myclaw_core.runtime.deferred import offer
+from myclaw_core.testing import FakeClock, RecordingChannel
+from myclaw_core.trust.subject import invocation_of
+
+OpenAgent = Callable[..., AbstractAsyncContextManager[Agent]]
+GREEN = report_of("passed", "passed", "passed")
+ME = "cli:me"
+
+
+@pytest.fixture
+async def agent(open_agent: OpenAgent) -> AsyncIterator[Agent]:
+    async with open_agent() as opened:
+        yield opened
+
+
+@pytest.fixture
+def quiet(clock: FakeClock) -> RecordingChannel:
+    return RecordingChannel(clock, attended=False)
+
+
+async def staged(agent: Agent, version: str = "1.0.0") -> Adoption:
+    """Return an adoption whose tests were green."""
+    adoption = Adoption(agent, version_of(version), "word_count", ME)
+    await adoption.stage(GREEN)
+    return adoption
+
+
+def drafts_of(agent: Agent) -> list[str]:
+    return sorted(path.name for path in agent.admission.drafts.folder.iterdir())
+
+
+def callable_(agent: Agent) -> list[str]:
+    return [name for name in agent.services.tools if name.startswith("neuron:")]
+
+
+async def test_a_yes_at_once_adopts_it_and_nothing_of_the_question_is_left(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """The card shows the whole dossier; trust begins with R."""
+    channel, adoption = RecordingChannel(clock), await staged(agent)
+    answered = await adoption.ask(quiet, channel)
+
+    assert answered == Answered(state="adopted")
+    assert not quiet.cards
+    (card,) = channel.cards
+    assert "purpose: Count words." in card.diff
+    assert "+++ body.py" in card.diff
+    assert card.request.draft.action.effect_class == "neuron_spawn:word_count"
+    assert not card.request.batchable
+    assert not card.request.standing
+    assert await agent.services.gateway.left() == []
+    assert drafts_of(agent) == []
+    await agent.services.neurons.refresh()
+    assert callable_(agent) == ["neuron:word_count"]
+    score = agent.book.view(invocation_of("word_count"), clock.now())
+    record = await adoption.record()
+    assert score is not None
+    assert record is not None
+    assert score.score == pytest.approx(record.reward, abs=0.005)
+    assert score.state.n_samples == 1
+
+
+async def test_a_no_ends_the_question_and_adopts_nothing(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """The draft goes with the next sweep."""
+    adoption = await staged(agent)
+    answered = await adoption.ask(quiet, RecordingChannel(clock, lambda _card: False))
+
+    assert answered.state == "denied"
+    assert await adoption.record() is None
+    assert await agent.services.gateway.left() == []
+    assert not any(agent.home.neurons.iterdir())
+
+
+async def test_without_anybody_there_it_is_left_and_another_channel_answers(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """Asking for the same again leaves it once."""
+    adoption = await staged(agent)
+    answered = await adoption.ask(quiet, None)
+    assert answered.state == "left"
+    assert answered.until is not None
+    assert await adoption.ask(quiet, None) == answered
+    assert len(await agent.services.gateway.left()) == 1
+
+    phone = RecordingChannel(clock)
+    (trace,) = await offer(agent, phone, "telegram:7")
+    assert (len(phone.cards), trace.outcome) == (1, "success")
+    assert (await adoption.answered()).state == "adopted"
+    assert await offer(agent, phone, "telegram:7") == []
+
+
+async def test_a_restart_between_question_and_answer_loses_nothing(
+    open_agent: OpenAgent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """The draft is the one that was asked about."""
+    async with open_agent() as agent:
+        await (await staged(agent)).ask(quiet, None)
+    clock.advance(days=2)
+    async with open_agent() as agent:
+        assert len(drafts_of(agent)) == 1
+        await offer(agent, RecordingChannel(clock), "telegram:7")
+        record = await records.find(agent.log, "word_count")
+        assert record is not None
+
+
+async def test_a_terminal_that_is_closed_leaves_the_question(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """No answer is no answer, and the question goes on waiting."""
+    adoption = await staged(agent)
+    answered = await adoption.ask(quiet, RecordingChannel(clock, lambda _card: None))
+
+    assert answered.state == "left"
+    assert (await adoption.ask(quiet, RecordingChannel(clock))).state == "adopted"
+
+
+async def test_a_question_that_nobody_answers_ends_and_its_draft_is_swept(
+    open_agent: OpenAgent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """A yes comes too late then."""
+    async with open_agent() as agent:
+        adoption = await staged(agent)
+        await adoption.ask(quiet, None)
+        clock.advance(days=4)
+        assert (await adoption.answered()).state == "denied"
+        assert await offer(agent, RecordingChannel(clock), "telegram:7") == []
+    async with open_agent() as agent:
+        assert drafts_of(agent) == []
+        assert await records.find(agent.log, "word_count") is None
+
+
+async def test_a_draft_that_changes_before_the_question_is_put_is_not_asked_about(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """One line says why."""
+    adoption = await staged(agent)
+    body = agent.admission.drafts.folder / adoption.digest / "body.py"
+    body.write_bytes(body.read_bytes() + b"x = 1\n")
+    channel = RecordingChannel(clock)
+
+    answered = await adoption.ask(quiet, channel)
+    assert (answered.state, channel.cards) == ("failed", [])
+    assert "was changed" in str(answered.reason)
+
+
+async def test_a_draft_that_changes_between_question_and_yes_is_not_adopted(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """The yes was for what the card showed."""
+    adoption = await staged(agent)
+    body = agent.admission.drafts.folder / adoption.digest / "body.py"
+
+    def swap(_card: ApprovalCard) -> bool:
+        body.write_bytes(body.read_bytes().replace(b"split", b"strip"))
+        return True
+
+    answered = await adoption.ask(quiet, RecordingChannel(clock, swap))
+    assert answered.state == "failed"
+    assert "was changed" in str(answered.reason)
+    assert await adoption.record() is None
+    assert not any(agent.home.neurons.iterdir())
+
+
+async def test_a_newer_version_is_asked_about_against_the_one_that_is_there(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """Once it is in, the same files again are no question."""
+    await (await staged(agent)).ask(quiet, RecordingChannel(clock))
+    channel, newer = RecordingChannel(clock), await staged(agent, "1.1.0")
+    assert await newer.standing() is None
+    assert (await newer.ask(quiet, channel)).state == "adopted"
+    assert "it replaces the version 1.0.0" in channel.cards[0].diff
+    standing = await Adoption(agent, version_of("1.1.0"), "word_count", ME).standing()
+    assert standing is not None
+    assert standing.version == "1.1.0"
+
+
+async def test_of_two_questions_about_two_versions_the_second_yes_finds_another_base(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """It says so, and nothing is half adopted."""
+    one, two = await staged(agent), await staged(agent, "1.1.0")
+    await one.ask(quiet, None)
+    await two.ask(quiet, None)
+    traces = await offer(agent, RecordingChannel(clock), "telegram:7")
+
+    assert sorted(trace.outcome for trace in traces) == ["failed", "success"]
+    (problem,) = [str(step.error.message) for trace in traces for step in trace.steps if step.error]
+    assert "another version of word_count was adopted" in problem
+
+
+async def test_where_nothing_is_left_for_later_it_is_put_at_once_or_not_at_all(
+    open_agent: OpenAgent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """With `[approval] defer_days = 0`."""
+    async with open_agent(config="[approval]\ndefer_days = 0\n") as agent:
+        adoption = await staged(agent)
+        answered = await adoption.ask(quiet, None)
+        assert answered.state == "failed"
+        assert "nobody is there to answer" in str(answered.reason)
+        denied = await adoption.ask(quiet, RecordingChannel(clock, lambda _card: False))
+        assert denied.state == "denied"
+        assert (await adoption.ask(quiet, RecordingChannel(clock))).state == "adopted"
+
+
+async def test_no_level_adopts_without_a_question(agent: Agent, quiet: RecordingChannel, clock: FakeClock) -> None:
+    """Law.2 asks at every level."""
+    adoption = await staged(agent)
+    await agent.services.levels.begin(ME, "full", timedelta(days=1), estimate_eur=None)
+    channel = RecordingChannel(clock)
+    await adoption.ask(quiet, channel)
+
+    (card,) = channel.cards
+    assert any("your consent" in str(reason) for reason in card.request.draft.policy_reasons)
