@@ -102,6 +102,8 @@ def test_set_id_bits_are_refused_in_the_older_calls(mode: int) -> None:
 
 FOR_THE_SHELL = frozenset(
     {
+        *("accept", "accept4", "bind", "connect", "inotify_init", "inotify_init1", "listen", "pidfd_open"),
+        *("pidfd_send_signal", "sync", "syncfs"),
         "shmctl",
         "shmget",
         "memfd_secret",
@@ -133,7 +135,7 @@ def code_verdict(machine: str, name: str | int, *arguments: int) -> int | str:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_other_call_it_knows_is_refused(machine: str) -> None:
     looked_at = {"socket", "clone", "ioctl", "chmod", "fchmod", "fchmodat", "fchmodat2", "creat", "mknod", "mknodat"}
-    looked_at |= {"open", "openat"}
+    looked_at |= {"open", "openat", "prctl", "getsockopt", "setrlimit", "prlimit64"}
     for name in set(MACHINES[machine].numbers) - looked_at:
         refused = errno.ENOSYS if name in {"clone3", "openat2"} else errno.EPERM
         assert verdict(machine, name) == ("allow" if name in FOR_THE_SHELL else refused), name
@@ -168,3 +170,20 @@ def test_code_of_another_processor_is_killed_and_the_x32_range_is_empty(machine:
 def test_code_cannot_type_into_a_terminal_either(machine: str, high: int) -> None:
     for command, found in ((0x5412, errno.EPERM), (0x541C, errno.EPERM), (0x5413, "allow")):
         assert code_verdict(machine, "ioctl", 0, command | high << 32) == found
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "position", "value"),
+    [("prctl", 0, 1), ("getsockopt", 2, 77), ("setrlimit", 0, 4), ("prlimit64", 1, 4)],
+)
+@given(high=st.integers(0, 2**32 - 1))
+def test_code_can_neither_outlive_the_agent_nor_hold_it_nor_dump_core(
+    machine: str, name: str, position: int, value: int, high: int
+) -> None:
+    """One value of one argument; the upper half of it is not looked at, as the kernel does not either."""
+    before = (0,) * position
+
+    assert code_verdict(machine, name, *before, value | high << 32) == errno.EPERM
+    assert code_verdict(machine, name, *before, value + 1) == "allow"
+    assert verdict(machine, name, (*before, value)) == "allow"

@@ -54,7 +54,6 @@ def _limit(memory_bytes: int, cpu_s: int, file_bytes: int, files: int) -> None:
         (resource.RLIMIT_CPU, cpu_s),
         (resource.RLIMIT_FSIZE, file_bytes),
         (resource.RLIMIT_NOFILE, files),
-        (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NPROC, _MAX_THREADS),
     ):
         hard = resource.getrlimit(kind)[1]

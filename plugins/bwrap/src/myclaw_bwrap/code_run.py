@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import signal
 import subprocess
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +66,16 @@ class CodeRun:
     async def _begin(self) -> None:
         started_s = self._clock.monotonic()
         launch = self._launch
-        self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it takes a few milliseconds; our own arguments
-            launch.command,
-            env={},
-            cwd="/",
-            stdin=launch.stdin.fileno(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=launch.inherited,
-        )
+        with _without_core_dumps():
+            self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it takes a few milliseconds; our own arguments
+                launch.command,
+                env={},
+                cwd="/",
+                stdin=launch.stdin.fileno(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=launch.inherited,
+            )
         launch.theirs.close()
         handle = os.pidfd_open(self._process.pid)
         self._stack.callback(os.close, handle)
@@ -238,6 +240,17 @@ class _Pipe(asyncio.Protocol):
         """Tell of the end."""
         if not self._closed.done():
             self._closed.set_result(None)
+
+
+@contextmanager
+def _without_core_dumps() -> Iterator[None]:
+    """Let what is started dump no core, also none to a program of the host: 1 means that, 0 does not (`core(5)`)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (min(1, hard) if hard >= 0 else 1, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
 
 
 def _report(told: bytearray) -> dict[str, Any]:

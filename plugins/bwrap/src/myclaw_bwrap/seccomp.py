@@ -25,9 +25,17 @@ process_vm_readv process_vm_writev ptrace quotactl quotactl_fd reboot request_ke
 settimeofday statmount swapoff swapon syslog umount2 unshare uselib userfaultfd
 """
 _REFUSED_TO_CODE = """
-fork memfd_create memfd_secret mq_open msgctl msgget msgrcv msgsnd semctl semget semop semtimedop shmat shmctl shmdt
-shmget vfork
+accept accept4 bind connect fork inotify_init inotify_init1 listen memfd_create memfd_secret mq_open msgctl msgget
+msgrcv msgsnd pidfd_open pidfd_send_signal semctl semget semop semtimedop shmat shmctl shmdt shmget sync syncfs vfork
 """
+"""The channel is a socket of the host's network: with a name, or to a name, it would lead there."""
+_REFUSED_VALUES = {
+    "prctl": (0, 1),  # PR_SET_PDEATHSIG: what ends the run with the agent
+    "getsockopt": (2, 77),  # SO_PEERPIDFD: a handle on the agent, at the other end of the channel
+    "setrlimit": (0, 4),  # RLIMIT_CORE: at 1 no program of the host is started for a core dump, at 0 it is
+    "prlimit64": (1, 4),
+}
+"""An argument of a call, and the value of it that is refused to code."""
 # Arguments that lie in memory cannot be looked at; callers fall back to the older call.
 _UNKNOWN = ("clone3", "openat2")
 _MODE_ARGUMENT = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
@@ -72,7 +80,9 @@ def code_filter(machine: Machine) -> bytes:
         *_when(_JUMP_IF_ANY, _THREAD, _give(_ALLOW)),
         *_fail(errno.EPERM),
     ]
-    refused = [(name, _fail(errno.EPERM)) for name in _REFUSED_TO_CODE.split()]
+    refused: list[_Rule] = [(name, _fail(errno.EPERM)) for name in _REFUSED_TO_CODE.split()]
+    for name, (position, value) in _REFUSED_VALUES.items():
+        refused.append((name, [_argument(position), *_when(_JUMP_EQUAL, value, _fail(errno.EPERM)), *_give(_ALLOW)]))
     return _assembled(machine, [*_rules(()), ("clone", clone), *refused])
 
 
