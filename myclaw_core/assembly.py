@@ -38,6 +38,7 @@ from myclaw_core.policy.never import NEVER_KIND, NeverList
 from myclaw_core.policy.own import own_places
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.redact import contains_secret
+from myclaw_core.runtime.ctx_tools import ctx_tools
 from myclaw_core.runtime.failover import model_choices
 from myclaw_core.runtime.output import OutputKeeper
 from myclaw_core.runtime.services import Services
@@ -100,7 +101,8 @@ class Assembly:
         )
         await self.usual_costs.refresh()
         admit = Admission.configured(self.home, self.log, self.clock, self.dispatcher, self.config).tool()
-        tools, places = ToolShelf({**door.tools, admit.name: admit}), door.places
+        own = {tool.name: tool for tool in (admit, *ctx_tools())}
+        tools, places = ToolShelf({**door.tools, **own}), door.places
         door = evolve(door, tools=tools)
         sandbox = self._sandbox()
         providers = self.dispatcher.models()

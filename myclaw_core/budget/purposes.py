@@ -15,6 +15,7 @@ Tier = Literal["local-fast", "frontier"]
 TIER_OF_PURPOSE: Mapping[str, Tier] = {
     "answer": "frontier",
     "design-neuron-spec": "frontier",
+    "neuron": "frontier",
     "write-neuron-code": "frontier",
     "classify": "local-fast",
     "critic": "local-fast",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from contextlib import nullcontext
 
 from attrs import evolve
 
@@ -13,16 +14,18 @@ from myclaw_core.budget.purposes import tier_of
 from myclaw_core.budget.types import PriceUnknownError
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
+from myclaw_core.neurons.wall import WallClock
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.failover import CallFailedError, Lineup, ModelChoice
 from myclaw_core.runtime.finishing import finished
 from myclaw_core.runtime.model import ModelError, ModelProvider, ModelReply, ModelRequest
-from myclaw_core.runtime.prompt import system_prompt, tool_specs
+from myclaw_core.runtime.prompt import system_prompt
 from myclaw_core.runtime.received import guarded_briefly, received_error, received_reply
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.softcap import ask_past_soft_cap
 from myclaw_core.runtime.types import CANCELLED, Message, ModelCall, Outcome, Turn, Usage
+from myclaw_core.runtime.wire_names import from_wire, to_wire, tool_specs
 from myclaw_core.types.text import Text
 
 __all__ = ["ModelCaller", "TurnEndedError"]
@@ -45,6 +48,9 @@ class ModelCaller:
 
     Args:
         purpose: Why they are called.
+        system: The system prompt of a call that is no part of the conversation: it is offered no tools, and its answer
+            is neither shown nor kept with the turn's messages. `None` for the turn itself.
+        max_output_tokens: Most tokens of an answer; what `[agent]` says where `None`.
 
     Attributes:
         calls: Calls made so far.
@@ -52,7 +58,15 @@ class ModelCaller:
     """
 
     def __init__(
-        self, services: Services, turn: Turn, recorder: TraceRecorder, channel: Channel, purpose: str = "answer"
+        self,
+        services: Services,
+        turn: Turn,
+        recorder: TraceRecorder,
+        channel: Channel,
+        purpose: str = "answer",
+        *,
+        system: str | None = None,
+        max_output_tokens: int | None = None,
     ) -> None:
         self._services = services
         self._purpose = purpose
@@ -61,22 +75,28 @@ class ModelCaller:
         self._turn = turn
         self._recorder = recorder
         self._channel = channel
-        self._past_soft_ok = False
+        self._system = system
+        self._max_output_tokens = max_output_tokens or services.config.agent.max_output_tokens
+        self._wall: WallClock | None = None
         self.calls = 0
         self.waited_s = 0.0
 
-    async def call(self, messages: Sequence[Message], limit_s: float) -> ModelReply:
+    async def call(self, messages: Sequence[Message], limit_s: float, wall: WallClock | None = None) -> ModelReply:
         """Return the model's answer, booked and recorded.
 
         Args:
             limit_s: Seconds the call may take; waiting for the person does not count.
+            wall: Stands still while the person is waited for.
 
         Raises:
             TurnEndedError: It failed for good, or the budget does not allow it.
             asyncio.CancelledError: The turn was cancelled; the call is booked at its worst case.
         """
-        self._channel.status(Status(phase="thinking"))
+        if self._system is None:
+            self._channel.status(Status(phase="thinking"))
+            await self._services.neurons.refresh()
         self.calls += 1
+        self._wall = wall
         due_s = self._worked_s + limit_s
         while True:
             try:
@@ -111,13 +131,14 @@ class ModelCaller:
         started_s = self._services.clock.monotonic()
 
         def show(chunk: str) -> None:
-            shown.append(chunk)
-            self._channel.text(chunk)
+            if self._system is None:
+                shown.append(chunk)
+                self._channel.text(chunk)
 
         try:
             async with self._services.clock.timeout(limit_s):
                 answer = await guarded_briefly(_who(provider), choice.provider.complete(request, show))
-            reply = received_reply(answer, provider)
+            reply = _as_named_here(received_reply(answer, provider), self._services.tools)
         except (Exception, asyncio.CancelledError) as error:
             line = _line(error, provider)
             failed = evolve(call, wall_time_ms=self._ms_since(started_s), error=str(line))
@@ -136,16 +157,17 @@ class ModelCaller:
             model=reply.model,
             stop_reason=reply.stop_reason,
         )
-        for notice in await self._recorder.model_called(done, reply.message, reservation, reply.usage):
+        message = reply.message if self._system is None else None
+        for notice in await self._recorder.model_called(done, message, reservation, reply.usage):
             self._channel.notice(notice)
 
     def _request(self, model: str, messages: Sequence[Message]) -> ModelRequest:
         return ModelRequest(
             model=model,
-            system=system_prompt(self._turn),
-            tools=tool_specs(self._services.tools.values()),
-            messages=tuple(messages),
-            max_output_tokens=self._services.config.agent.max_output_tokens,
+            system=system_prompt(self._turn) if self._system is None else self._system,
+            tools=tool_specs(self._services.tools.values()) if self._system is None else (),
+            messages=to_wire(messages),
+            max_output_tokens=self._max_output_tokens,
         )
 
     def _begun(self, provider: ModelProvider, request: ModelRequest, reservation: Reservation) -> ModelCall:
@@ -171,13 +193,14 @@ class ModelCaller:
             return await self._try_reserve(provider, request)
         except SoftCapReached as reached:
             before_s = self._services.clock.monotonic()
-            granted = await ask_past_soft_cap(
-                self._services, self._turn, self._channel, self._recorder, reached, request.model
-            )
+            with self._wall.waiting() if self._wall else nullcontext():
+                granted = await ask_past_soft_cap(
+                    self._services, self._turn, self._channel, self._recorder, reached, request.model
+                )
             self.waited_s += self._services.clock.monotonic() - before_s
             if not granted:
                 raise TurnEndedError("budget", reached.text) from reached
-            self._past_soft_ok = True
+            self._recorder.past_soft_ok = True
         return await self._try_reserve(provider, request)
 
     async def _try_reserve(self, provider: ModelProvider, request: ModelRequest) -> Reservation:
@@ -192,7 +215,7 @@ class ModelCaller:
                 level=self._turn.autonomy,
                 input_tokens_bound=_token_bound(request),
                 max_output_tokens=request.max_output_tokens,
-                past_soft_ok=self._past_soft_ok,
+                past_soft_ok=self._recorder.past_soft_ok,
             )
         except PriceUnknownError as unknown:
             raise TurnEndedError("failed", unknown.text) from unknown
@@ -201,6 +224,10 @@ class ModelCaller:
         except asyncio.CancelledError:
             await finished(self._services.ledger.release(call_id))
             raise
+
+
+def _as_named_here(reply: ModelReply, tools: Container[str]) -> ModelReply:
+    return evolve(reply, message=from_wire(reply.message, tools))
 
 
 def _who(provider: str) -> Text:

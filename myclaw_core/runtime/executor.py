@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -22,6 +22,8 @@ from myclaw_core.policy.never import NeverRefusedError
 from myclaw_core.policy.rates import RateRefusedError
 from myclaw_core.redact import redact_text
 from myclaw_core.runtime.finishing import ended_soon, finished, to_its_end
+from myclaw_core.runtime.neuron_run import NeuronRunner
+from myclaw_core.runtime.neuron_world import Surroundings
 from myclaw_core.runtime.planning import PlanFailedError, Planned, Planner, tool_error, who
 from myclaw_core.runtime.received import (
     guarded,
@@ -54,29 +56,45 @@ class Executor:
         turn: The turn, for its working folder.
         recorder: Books intents and results.
         planner: Plans once more just before a call runs.
+        neurons: Runs those of this turn.
     """
 
-    def __init__(self, services: Services, turn: Turn, recorder: TraceRecorder, planner: Planner) -> None:
+    def __init__(
+        self, services: Services, turn: Turn, recorder: TraceRecorder, planner: Planner, neurons: NeuronRunner
+    ) -> None:
         self._services = services
         self._turn = turn
         self._recorder = recorder
         self._planner = planner
+        self._neurons = neurons
 
-    async def execute(self, call: ToolCall, step: ActionStep, planned: Planned | None) -> ActionStep:
+    async def execute(
+        self,
+        call: ToolCall,
+        step: ActionStep,
+        planned: Planned | None,
+        around: Surroundings,
+    ) -> ActionStep:
         """Run the call and return the finished step.
 
         Raises:
             StoreError: The intent could not be recorded; nothing was run.
             asyncio.CancelledError: The turn was cancelled; what the tool did until then is recorded.
         """
+        tool = self._services.tools.get(call.tool)
+        if tool is None or (tool.neuron is not None and tool.version != step.actor_version):
+            gone = N_("the neuron {tool} is no longer what was judged; it was not run, look again", tool=call.tool)
+            error = ToolError(kind="denied", message=gone, retryable=True)
+            return await self._end(evolve(step, state="failed", error=error))
         try:
             with alone(planned.command if planned else None):
-                return await self._execute(call, step, planned)
+                return await self._execute(tool, call, step, planned, around)
         except FolderBusyError as busy:
-            return await self._end(self._failed(self._services.tools[call.tool], step, busy))
+            return await self._end(self._failed(tool, step, busy))
 
-    async def _execute(self, call: ToolCall, step: ActionStep, planned: Planned | None) -> ActionStep:
-        tool = self._services.tools[call.tool]
+    async def _execute(
+        self, tool: Tool, call: ToolCall, step: ActionStep, planned: Planned | None, around: Surroundings
+    ) -> ActionStep:
         try:
             changes, undo = await self._prepare(tool, call, step, planned)
         except PlanFailedError as failure:
@@ -93,28 +111,40 @@ class Executor:
         shell = partial(self._services.shells.run, command, self._turn.cwd) if command else None
         data = deepcopy(dict(undo.data if undo and tool.undo else {}))
         context = self._planner.context(step.effects, files, changes)
-        context = evolve(context, network=network, shell=shell, undo=data, trace_id=self._recorder.trace.id)
+        trace_id = self._recorder.trace.id
+        context = evolve(context, network=network, shell=shell, undo=data, trace_id=trace_id, handed=around.handed)
+        waits = command is not None or tool.neuron is not None
         unsure = False
         started_s = self._services.clock.monotonic()
-        running = asyncio.ensure_future(_call(tool, deepcopy(call.args), context))
+        running = asyncio.ensure_future(self._body(tool, call, step, context, around))
         try:
-            async with self._services.clock.timeout(tool.timeout_s):
+            async with nullcontext() if tool.neuron else self._services.clock.timeout(tool.timeout_s):
                 result = await outcome_of(who(tool), running)
+            if around.handed is not None:
+                around.handed.result = result
             ended = evolve(step, state="done", exec_result=self._fit(result, step))
         except asyncio.CancelledError:
             files.stop()
-            waits = command is not None
             await finished(self._end_cancelled(tool, step, running, started_s, undo, waits=waits))
             raise
         except Exception as error:
             running.cancel()
-            if command is not None:
+            if waits:
                 await asyncio.wait({running})
             ended, unsure = self._failed(tool, step, error), _may_have_acted(error)
         finally:
             files.close()
             network.close()
         return await self._end(evolve(ended, wall_time_ms=self._ms_since(started_s)), undo, may_have_spent=unsure)
+
+    async def _body(
+        self, tool: Tool, call: ToolCall, step: ActionStep, context: ToolContext, around: Surroundings
+    ) -> ToolResult:
+        """Do what was recorded as an intent."""
+        if tool.neuron is None:
+            return await _call(tool, deepcopy(call.args), context)
+        result = await self._neurons.run(tool.neuron, call.args, step, around)
+        return received_result(result, tool.name)
 
     async def _intended(self, step: ActionStep, undo: UndoRecord | None) -> ActionStep:
         """Record the intent; where the turn was stopped meanwhile, record too that nothing ran."""
@@ -221,7 +251,7 @@ class Executor:
         """Stop the tool and record what came of it.
 
         Args:
-            waits: Whether it is waited for until it has really stopped, as a command in the sandbox is; any other tool
+            waits: Whether it is waited for until it has really stopped, as what runs in the sandbox is; any other tool
                 that goes on is left behind, without access to files.
         """
         unsure = False
@@ -260,7 +290,7 @@ async def _stopped(tool: Tool, running: asyncio.Future[ToolResult], *, waits: bo
         MyclawError: It goes on; nobody waits for it any more.
         asyncio.CancelledError, CallStoppedError, Exception: It ended with that.
     """
-    if inspect.iscoroutinefunction(tool.run):
+    if tool.neuron is not None or inspect.iscoroutinefunction(tool.run):
         running.cancel()
     if waits:
         await asyncio.wait({running})

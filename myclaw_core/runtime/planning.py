@@ -16,6 +16,7 @@ from myclaw_core.messages import N_
 from myclaw_core.outbox.outbox import OutboxRefusedError, require_storable
 from myclaw_core.policy.shell import ShellCall, shell_call
 from myclaw_core.policy.types import PolicyDecision
+from myclaw_core.runtime.neuron_run import NeuronEndedError
 from myclaw_core.runtime.received import guarded_in_thread, is_change, received_error
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.shells import shown_command
@@ -225,5 +226,7 @@ def tool_error(tool: Tool, error: BaseException) -> ToolError:
         return ToolError(kind="denied", message=received_error(error))
     if isinstance(error, StoreError | UnavailableError):
         return ToolError(kind="unavailable", message=received_error(error))
+    if isinstance(error, NeuronEndedError):
+        return ToolError(kind=error.kind, message=received_error(error))
     retryable = isinstance(error, ToolFailure) and error.retryable
     return ToolError(kind="exception", message=received_error(error), retryable=retryable)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from myclaw_core.files.resolve import display_path
-from myclaw_core.runtime.model import ToolSpec
-from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import Message, Turn
-from myclaw_core.runtime.validation import strict_schema
 
-__all__ = ["outside_block", "system_prompt", "tool_specs", "trim_history"]
+__all__ = ["outside_block", "system_prompt", "trim_history"]
 
 HISTORY_LIMIT_CHARS = 120_000
 _OVERHEAD_CHARS = 100
@@ -43,14 +39,6 @@ def system_prompt(turn: Turn) -> str:
         f"{_RULES}\nFolders open in this run:\n{folders}\n"
         f"Working folder (relative paths start here): {display_path(turn.cwd)}\n"
         f"Autonomy level: {turn.autonomy}\nToday: {turn.received_at.date().isoformat()}\n"
-    )
-
-
-def tool_specs(tools: Iterable[Tool]) -> tuple[ToolSpec, ...]:
-    """Return the tools as a model sees them, by name."""
-    return tuple(
-        ToolSpec(name=tool.name, description=tool.description, schema=strict_schema(tool.schema))
-        for tool in sorted(tools, key=lambda tool: tool.name)
     )
 
 

@@ -102,6 +102,9 @@ class TraceRecorder:
     Args:
         trace: The growing trace; only this class changes it.
         rates: Counts every executed side effect, in the same transaction as its intent.
+
+    Attributes:
+        past_soft_ok: Whether the person lets this turn spend past the soft cap.
     """
 
     def __init__(
@@ -122,6 +125,7 @@ class TraceRecorder:
         self._held: dict[int, UUID] = {}
         self._started_s = clock.monotonic()
         self._is_open = False
+        self.past_soft_ok = False
         self.trace = trace
 
     @asynccontextmanager
@@ -186,6 +190,7 @@ class TraceRecorder:
         """Settle a model call and record it in one transaction; return budget notices to show.
 
         Args:
+            message: What it said in the conversation; `None` where it failed, or is no part of that.
             usage: Tokens as the provider counted them, `None` where the call failed before it answered.
             may_have_spent: Whether a failed call counts at its worst case.
         """

@@ -72,8 +72,9 @@ class SingleCall:
             show_end(self._channel, self.trace, beside=self._is_beside)
 
     async def _act(self) -> Outcome:
+        await self._services.neurons.refresh()
         with self._services.grants.during(self._turn.id, self._turn.yes_to):
-            await self._steps.run([self._call], self._situation.model, self._situation)
+            await self._steps.run([self._call], self._situation.model, self._situation, internal=True)
         step = self.trace.steps[0]
         if step.error is None:
             return "success"

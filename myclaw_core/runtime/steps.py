@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,8 @@ from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.executor import Executor
 from myclaw_core.runtime.holding import Holder
 from myclaw_core.runtime.loops import LoopDetector
+from myclaw_core.runtime.neuron_run import NeuronRunner
+from myclaw_core.runtime.neuron_world import Surroundings
 from myclaw_core.runtime.planning import Planned, Planner
 from myclaw_core.runtime.prompt import outside_block
 from myclaw_core.runtime.recorder import TraceRecorder
@@ -58,6 +61,7 @@ class _Judged:
     """One call on its way; `error` ends it without running."""
 
     call: ToolCall
+    around: Surroundings
     step: ActionStep
     planned: Planned | None = None
     error: ToolError | None = None
@@ -84,39 +88,61 @@ class StepRunner:
         self._left = left
         self._planner = Planner(services, turn)
         self._holder = Holder(services, turn, recorder, channel)
-        self._executor = Executor(services, turn, recorder, self._planner)
+        self._neurons = NeuronRunner(services, turn, recorder, channel, self._run_inner)
+        self._executor = Executor(services, turn, recorder, self._planner, self._neurons)
         self._loops = LoopDetector()
-        self.waited_s = 0.0
+        self._waited_s = 0.0
 
-    async def run(self, calls: Sequence[ToolCall], model: str, situation: Situation) -> CallsOutcome:
+    @property
+    def waited_s(self) -> float:
+        """Return the seconds that the person was waited for."""
+        return self._waited_s + self._neurons.waited_s
+
+    async def run(
+        self, calls: Sequence[ToolCall], model: str, situation: Situation, *, internal: bool = False
+    ) -> CallsOutcome:
         """Judge, ask and execute `calls`; return what the model reads next.
+
+        Args:
+            internal: Whether the core itself calls.
 
         Raises:
             StoreError: The log cannot be written: nothing more may run.
         """
-        first = len(self._recorder.trace.steps)
-        situation = evolve(situation, model=model)
-        judged = [await self._judge(call, first + offset, model, situation) for offset, call in enumerate(calls)]
-        await self._recorder.decided([item.step for item in judged])
+        around = Surroundings(situation=evolve(situation, model=model), internal=internal)
+        judged = await self._judge_all(calls, around)
         await self._ask(judged)
         messages = []
         loop = None
         for item in judged:
-            step = await self._finish(item, situation)
+            step = await self._finish(item)
             messages.append(_tool_message(item.call, step))
             loop = loop or self._observe(item.call, step)
         invalid = any(item.error is not None and item.error.kind == "validation" for item in judged)
         return CallsOutcome(messages=tuple(messages), invalid=invalid, loop=loop)
 
-    async def _judge(self, call: ToolCall, index: int, model: str, situation: Situation) -> _Judged:
-        problem = self._services.validator.problem(call)
+    async def _run_inner(self, call: ToolCall, around: Surroundings) -> ActionStep:
+        """Take one call of a neuron through the turn: a step of the same trace."""
+        judged = await self._judge_all([call], around)
+        await self._ask(judged)
+        return await self._finish(judged[0])
+
+    async def _judge_all(self, calls: Sequence[ToolCall], around: Surroundings) -> list[_Judged]:
+        first = len(self._recorder.trace.steps)
+        judged = [await self._judge(call, first + offset, around) for offset, call in enumerate(calls)]
+        await self._recorder.decided([item.step for item in judged])
+        return judged
+
+    async def _judge(self, call: ToolCall, index: int, around: Surroundings) -> _Judged:
+        problem = self._services.validator.problem(call, internal=around.internal)
         if problem is not None:
             invalid = ToolError(kind="validation", message=storable_line(problem), retryable=True)
-            return _Judged(call=call, step=self._unjudged_step(call, index, model), error=invalid)
-        decided = await self._planner.decide(call, partial(self._evaluate, call, situation))
+            return _Judged(call=call, around=around, step=self._unjudged_step(call, index, around), error=invalid)
+        decided = await self._planner.decide(call, partial(self._evaluate, call, around.situation))
         return _Judged(
             call=call,
-            step=self._step(call, index, model, decided.decision, situation),
+            around=around,
+            step=self._step(call, index, decided.decision, around.situation),
             planned=decided.planned,
             error=decided.error,
             violation=_denied_violation(decided.decision),
@@ -140,14 +166,16 @@ class StepRunner:
     async def _ask(self, judged: Sequence[_Judged]) -> None:
         asked = [item for item in judged if item.error is None and _asks(item)]
         if self._turn.dry_run:
-            asked = [item for item in asked if _only_reads(item.step)]
+            asked = [item for item in asked if _runs_dry(item.step)]
         if not asked:
             return
         self._status(Status(phase="waiting", tool=asked[0].step.tool_name))
         before_s = self._services.clock.monotonic()
-        questions = [await self._question(item) for item in asked]
-        approvals = await self._services.gateway.ask(questions, self._turn, self._channel)
-        self.waited_s += self._services.clock.monotonic() - before_s
+        frame = asked[0].around.frame
+        with frame.wall.waiting() if frame else nullcontext():
+            questions = [await self._question(item) for item in asked]
+            approvals = await self._services.gateway.ask(questions, self._turn, self._channel)
+        self._waited_s += self._services.clock.monotonic() - before_s
         for item, approval in zip(asked, approvals, strict=True):
             item.step = evolve(item.step, state="asked", approval_id=approval.request_id)
             if approval.verdict != "granted":
@@ -172,7 +200,7 @@ class StepRunner:
             alone=any(lies_elsewhere(effect, self._turn.roots) for effect in decision.effects),
             tutor=decision.tutor,
             completes=tuple(each.subject for each in ahead),
-            sealed=self._sealed(item.call),
+            sealed=None if item.around.frame else self._sealed(item.call),
             left=self._left,
         )
 
@@ -195,31 +223,34 @@ class StepRunner:
             return ()
         return ((await self._services.ledger.estimate(level)).text,)
 
-    async def _finish(self, item: _Judged, situation: Situation) -> ActionStep:
+    async def _finish(self, item: _Judged) -> ActionStep:
         """Execute one judged call, or record why it does not run."""
         if item.error is None:
-            item.error = await self._judge_again(item, situation)
+            item.error = await self._judge_again(item)
         if item.error is not None:
             step = evolve(item.step, state="failed", error=item.error)
             await self._recorder.ended(step, item.violation)
             return step
-        if self._turn.dry_run and not _only_reads(item.step):
+        if self._turn.dry_run and not _runs_dry(item.step):
             return item.step
-        self._status(Status(phase="tool", tool=item.step.tool_name, detail=", ".join(_targets(item.step))[:120]))
-        if self._services.tools[item.call.tool].outbox is not None:
+        self._status(_doing(item.step))
+        tool = self._services.tools.get(item.call.tool)
+        if tool is not None and tool.outbox is not None:
             return await self._holder.hold(item.call, item.step)
-        return await self._executor.execute(item.call, item.step, item.planned)
+        return await self._executor.execute(item.call, item.step, item.planned, item.around)
 
     def _status(self, status: Status) -> None:
         self._channel.status(evolve(status, beside=self._left is not None))
 
-    async def _judge_again(self, item: _Judged, situation: Situation) -> ToolError | None:
+    async def _judge_again(self, item: _Judged) -> ToolError | None:
         """Judge just before execution; the verdict may only have become stricter."""
         was = item.step.decision
         if was is None:
             return None
+        if was.kind == "neuron_invoke":
+            await self._services.neurons.refresh()
         irreversible = item.planned.irreversible if item.planned else None
-        now = await self._evaluate(item.call, situation, irreversible)
+        now = await self._evaluate(item.call, item.around.situation, irreversible)
         if now.verdict == "deny":
             return ToolError(kind="denied", message=now.reason)
         if _STRICTNESS[now.verdict] > _STRICTNESS[was.verdict]:
@@ -233,9 +264,7 @@ class StepRunner:
         result: Any = [step.error and str(step.error.message), step.exec_result and step.exec_result.text]
         return self._loops.observe(f"{call.tool}:{step.args_digest}", digest_of(result), failed=step.error is not None)
 
-    def _step(
-        self, call: ToolCall, index: int, model: str, decision: PolicyDecision, situation: Situation
-    ) -> ActionStep:
+    def _step(self, call: ToolCall, index: int, decision: PolicyDecision, situation: Situation) -> ActionStep:
         action = decision.action
         return ActionStep(
             index=index,
@@ -244,7 +273,7 @@ class StepRunner:
             args_digest=action.args_digest,
             actor=action.actor,
             actor_version=action.actor_version,
-            model=model,
+            model=situation.model,
             state="decided",
             kind=decision.kind,
             effect_class=decision.effect_class,
@@ -255,27 +284,37 @@ class StepRunner:
             callers=action.callers,
         )
 
-    def _unjudged_step(self, call: ToolCall, index: int, model: str) -> ActionStep:
+    def _unjudged_step(self, call: ToolCall, index: int, around: Surroundings) -> ActionStep:
         """Return the step of a call that never reached the policy."""
-        preview = masked_args(call.args)
+        preview, callers = masked_args(call.args), around.situation.callers
         return ActionStep(
             index=index,
             tool_name=call.tool,
             args=preview,
             args_digest=digest_of(preview),
-            actor=call.tool,
-            actor_version="",
-            model=model,
+            actor=callers[-1].actor if callers else call.tool,
+            actor_version=callers[-1].version if callers else "",
+            model=around.situation.model,
             state="decided",
             kind="fs_read",
             effect_class=PURE_CLASS,
             effects=(),
             started_at=self._services.clock.now(),
+            callers=callers,
         )
 
 
-def _only_reads(step: ActionStep) -> bool:
-    return not any(effect.is_side_effect for effect in step.effects)
+def _runs_dry(step: ActionStep) -> bool:
+    """Return whether a step runs in a dry run too: it reads, or calls a neuron, whose calls are judged one by one."""
+    return not any(effect.is_side_effect and effect.kind != "neuron_invoke" for effect in step.effects)
+
+
+def _doing(step: ActionStep) -> Status:
+    """Return what is shown while a step runs: the neuron at work, and what it calls."""
+    detail = ", ".join(_targets(step))
+    if not step.callers:
+        return Status(phase="tool", tool=step.tool_name, detail=detail[:120])
+    return Status(phase="tool", tool=step.callers[-1].actor, detail=f"{step.tool_name} {detail}".strip()[:120])
 
 
 def _asks(item: _Judged) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import EffectChangedError
@@ -24,6 +24,7 @@ __all__ = [
     "EffectSpec",
     "Entry",
     "FileAccess",
+    "Handed",
     "NetworkAccess",
     "NoNetwork",
     "Outboxed",
@@ -189,6 +190,23 @@ class ToolUndo:
     data: Callable[[Mapping[str, Any], ToolContext], Awaitable[Mapping[str, Any]] | Mapping[str, Any]]
 
 
+@define(kw_only=True)
+class Handed:
+    """What goes between an internal tool and the neuron that called it, and into no record.
+
+    Attributes:
+        ask: Asks a model for it and returns the answer.
+        result: What the tool returned: whole, and with what is masked in the record.
+        content: What the file holds that it read.
+        is_missing: Whether there is no such file.
+    """
+
+    ask: Callable[[str], Awaitable[str]] | None = None
+    result: ToolResult | None = None
+    content: bytes = b""
+    is_missing: bool = False
+
+
 @frozen(kw_only=True)
 class ToolContext:
     """What a tool is given besides its arguments.
@@ -203,6 +221,7 @@ class ToolContext:
         shell: Runs the judged command for at most so many seconds; for tools that declare `Tool.shell` only.
         undo: What `ToolUndo.data` returned, recorded; empty for tools that declare no `Tool.undo`.
         trace_id: The turn in which it runs; `None` while it is planned.
+        handed: For the core's own tools that a neuron calls; `None` for any other call.
     """
 
     files: FileAccess
@@ -214,6 +233,7 @@ class ToolContext:
     shell: Callable[[float], Awaitable[ShellRun]] | None = None
     undo: Mapping[str, Any] = field(factory=dict)
     trace_id: UUID | None = None
+    handed: Handed | None = None
 
 
 @frozen(kw_only=True)

@@ -108,10 +108,14 @@ class TurnRunner:
 
     def _check_limits(self, started_s: float) -> None:
         limits = self._services.config.limits
-        if len(self._recorder.trace.steps) >= limits.steps or self._caller.calls > limits.steps:
+        if self._steps_taken() >= limits.steps or self._caller.calls > limits.steps:
             raise TurnEndedError("failed", N_("stopped: {n} steps are the limit of a turn", n=limits.steps))
         if self._seconds_left(started_s) <= 0:
             raise TurnEndedError("failed", N_("stopped: {s} s are the limit of a turn", s=limits.wall_s))
+
+    def _steps_taken(self) -> int:
+        """Return how many steps the model has asked for; those of a neuron belong to one of them."""
+        return sum(not step.callers for step in self._recorder.trace.steps)
 
     async def _require_served(self) -> None:
         try:
@@ -126,7 +130,7 @@ class TurnRunner:
 
     async def _run_calls(self, reply: ModelReply) -> None:
         calls = reply.message.tool_calls
-        room = self._services.config.limits.steps - len(self._recorder.trace.steps)
+        room = self._services.config.limits.steps - self._steps_taken()
         try:
             outcome = await self._steps.run(calls[:room], reply.model, self._situation())
         except StoreError as error:

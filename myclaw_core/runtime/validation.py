@@ -20,7 +20,7 @@ class SchemaRefusedError(MyclawError):
 
 
 class ArgumentValidator:
-    """Compiles each tool's schema once.
+    """Compiles each tool's schema once; those of neurons that come later, when they are first called.
 
     Args:
         tools: The registry, by name.
@@ -31,15 +31,22 @@ class ArgumentValidator:
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self._tools = tools
-        self._validators = {name: compile_schema(tool) for name, tool in tools.items()}
+        self._compiled = {name: (tool, compile_schema(tool)) for name, tool in tools.items()}
 
-    def problem(self, call: ToolCall) -> Text | None:
-        """Return what is wrong with the arguments, in words a model can act on, or `None`."""
-        if call.tool not in self._validators:
+    def problem(self, call: ToolCall, *, internal: bool = False) -> Text | None:
+        """Return what is wrong with the arguments, in words a model can act on, or `None`.
+
+        Args:
+            internal: Whether the core itself calls, so that it may be a tool that nobody else knows of.
+        """
+        tool = self._tools.get(call.tool)
+        if tool is None or (tool.internal and not internal):
             return self._unknown(call.tool)
         try:
             canonical_json(dict(call.args))
-            errors = list(self._validators[call.tool].iter_errors(dict(call.args)))
+            errors = list(self._validator(tool).iter_errors(dict(call.args)))
+        except SchemaRefusedError as refused:
+            return refused.text
         except (ValueError, TypeError, RecursionError) as error:
             return N_(
                 "tool {tool} exists, but its arguments are not valid JSON text: {error}",
@@ -50,6 +57,14 @@ class ArgumentValidator:
             return None
         parts = "; ".join(_describe(error) for error in errors[:5])
         return N_("tool {tool} exists, but {problems}", tool=call.tool, problems=parts)
+
+    def _validator(self, tool: Tool) -> Any:
+        """Return what checks the arguments of a tool; another one may have its name by now."""
+        known, validator = self._compiled.get(tool.name, (None, None))
+        if known is not tool:
+            validator = compile_schema(tool)
+            self._compiled[tool.name] = (tool, validator)
+        return validator
 
     def _unknown(self, tool: str) -> Text:
         if not self._tools:

@@ -135,7 +135,7 @@ async def test_the_tier_follows_from_the_purpose(ledger: Ledger, till: Any, purp
 async def test_answers_and_synthesis_are_for_the_frontier_and_judging_is_not() -> None:
     """As the specification has it."""
     frontier = {purpose for purpose, tier in TIER_OF_PURPOSE.items() if tier == "frontier"}
-    assert frontier == {"answer", "design-neuron-spec", "write-neuron-code"}
+    assert frontier == {"answer", "design-neuron-spec", "neuron", "write-neuron-code"}
     assert {"gate", "classify", "judge", "critic", "reflect"} <= set(TIER_OF_PURPOSE) - frontier
 
 

@@ -1,0 +1,226 @@
+"""What a neuron reaches in a turn: each of its calls is a step of that turn, judged like any and asked about."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from attrs import define, evolve, frozen
+
+from myclaw_core.errors import MyclawError, UnavailableError
+from myclaw_core.events.types import SynapseRefused
+from myclaw_core.files.resolve import resolve_path
+from myclaw_core.messages import N_
+from myclaw_core.neurons.types import VerifiedNeuron
+from myclaw_core.neurons.wall import WallClock
+from myclaw_core.neurons.world import CtxError, CtxErrorKind
+from myclaw_core.policy.types import Situation
+from myclaw_core.runtime.calling import ModelCaller, TurnEndedError
+from myclaw_core.runtime.ctx_tools import CTX_LLM, CTX_READ, CTX_WRITE, write_args
+from myclaw_core.runtime.recorder import TraceRecorder
+from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.tool import Handed
+from myclaw_core.runtime.types import ActionStep, Message, ToolCall
+from myclaw_core.types.action import Caller
+
+__all__ = ["MAX_DEPTH", "MAX_PROMPT_CHARS", "Frame", "RunStep", "Surroundings", "TurnWorld"]
+
+MAX_DEPTH = 5
+"""Neurons that may be under way at once, each called by the one before."""
+
+MAX_PROMPT_CHARS = 100_000
+"""The longest prompt that a neuron may put to a model."""
+
+_FETCH = "web_fetch"
+_MOST_FETCHED_CHARS = 60_000
+
+
+@define(kw_only=True)
+class Frame:
+    """A neuron that is under way, as the policy sees what it calls.
+
+    Attributes:
+        situation: What surrounds its calls; from its first answer on, text from outside is in play.
+        wall: The time that all of the tree has.
+        step_index: The step in which it runs.
+        cost_eur: What its model calls have cost so far.
+    """
+
+    neuron: VerifiedNeuron
+    situation: Situation
+    wall: WallClock
+    step_index: int
+    cost_eur: float = 0.0
+
+    @property
+    def callers(self) -> tuple[Caller, ...]:
+        """Return the neurons on the way to its calls, itself the last one."""
+        return self.situation.callers
+
+    def learned(self) -> None:
+        """Note that it was given something; whatever it calls from now on may be asked for by that."""
+        self.situation = evolve(self.situation, tainted=True)
+
+
+@frozen(kw_only=True)
+class Surroundings:
+    """What surrounds one call of a turn.
+
+    Attributes:
+        situation: As the policy sees it.
+        frame: The neuron whose call it is; `None` for that of a model or a person.
+        handed: Takes what that neuron is given.
+        internal: Whether the core itself calls, so that it may be an internal tool.
+    """
+
+    situation: Situation
+    frame: Frame | None = None
+    handed: Handed | None = None
+    internal: bool = False
+
+
+RunStep = Callable[[ToolCall, Surroundings], Awaitable[ActionStep]]
+"""Judges, asks about, runs and records one call of a neuron."""
+
+
+class TurnWorld:
+    """Answers one run of a neuron (`World`).
+
+    Args:
+        run_step: Takes its calls through the turn.
+        model: Returns what calls models for the neurons of this turn.
+        frame: The run.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        recorder: TraceRecorder,
+        run_step: RunStep,
+        model: Callable[[], ModelCaller],
+        frame: Frame,
+    ) -> None:
+        self._services = services
+        self._recorder = recorder
+        self._run_step = run_step
+        self._model = model
+        self._frame = frame
+        self._random = random.SystemRandom()
+
+    def real_path(self, path: str) -> str:
+        """Return the real path of a file as a tool would read it."""
+        try:
+            return resolve_path(path, self._frame.situation.cwd, str(Path.home())).real
+        except (MyclawError, ValueError) as error:
+            raise _failed(error) from error
+
+    async def read(self, path: str) -> bytes:
+        """Return what a file holds."""
+        handed, _step = await self._done(CTX_READ, {"path": path}, internal=True)
+        return handed.content
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Let a file hold `content`; in a dry run it is only judged."""
+        await self._done(CTX_WRITE, write_args(path, content), internal=True)
+
+    async def call(self, name: str, args: dict[str, Any]) -> Any:
+        """Call a tool or a neuron."""
+        if name.startswith("neuron:") and len(self._frame.callers) >= MAX_DEPTH:
+            raise CtxError(N_("{n} neurons are called by each other already, which is the most", n=MAX_DEPTH), "denied")
+        handed, step = await self._done(name, args)
+        result = handed.result
+        if result is None:
+            return {"text": "" if step.error is None else str(step.error.message), "data": {}}
+        if name.startswith("neuron:"):
+            return result.data["output"]
+        return {"text": result.text, "data": dict(result.data)}
+
+    async def fetch(self, url: str) -> str:
+        """Return the text at a URL, without what the tool says about it."""
+        handed, _step = await self._done(_FETCH, {"url": url, "raw": True, "max_chars": _MOST_FETCHED_CHARS})
+        text, data = ("", {}) if handed.result is None else (handed.result.text, handed.result.data)
+        if "redirect" in data:
+            target = data["redirect"]
+            raise CtxError(N_("{url} points to {target}; fetch that", url=url, target=target), "failed")
+        if data.get("end", 0) < data.get("chars", 0):
+            raise CtxError(N_("{url} has more than {n} characters", url=url, n=_MOST_FETCHED_CHARS), "failed")
+        return text.partition("\n\n")[2][: data.get("end", 0)]
+
+    async def llm(self, prompt: str) -> str:
+        """Return a model's answer; what the quota in EUR allows is looked at before each call."""
+        frame, most_eur = self._frame, self._frame.neuron.manifest.quotas.get("cost_eur")
+        if most_eur is not None and frame.cost_eur >= most_eur:
+            raise CtxError(N_("the quota cost_eur, {n}, is used up", n=most_eur), "quota")
+        if len(prompt) > MAX_PROMPT_CHARS:
+            raise CtxError(N_("the prompt is longer than {n} characters", n=MAX_PROMPT_CHARS), "quota")
+        handed, _step = await self._done(CTX_LLM, {"prompt": prompt}, internal=True, ask=self._ask)
+        return "" if handed.result is None else handed.result.text
+
+    def now(self) -> datetime:
+        """Return the time."""
+        return self._services.clock.now()
+
+    def random(self) -> float:
+        """Return a number in [0, 1)."""
+        return self._random.random()
+
+    def log(self, text: str) -> None:
+        """Do nothing: the lines come back with the end of the run."""
+
+    async def undeclared(self, name: str) -> None:
+        """Record a call that the manifest does not name."""
+        caller = self._frame.callers[-1]
+        async with self._services.log.transaction() as tx:
+            await tx.append(
+                SynapseRefused(
+                    trace_id=self._recorder.trace.id,
+                    caller=caller.actor,
+                    version=caller.version,
+                    callee=name,
+                    step_index=self._frame.step_index,
+                )
+            )
+
+    async def _done(
+        self,
+        tool: str,
+        args: dict[str, Any],
+        *,
+        internal: bool = False,
+        ask: Callable[[str], Awaitable[str]] | None = None,
+    ) -> tuple[Handed, ActionStep]:
+        """Return what a call gave and its step.
+
+        Raises:
+            CtxError: It was not done.
+        """
+        frame, handed = self._frame, Handed(ask=ask)
+        around = Surroundings(situation=frame.situation, frame=frame, handed=handed, internal=internal)
+        call = ToolCall(id=str(self._services.clock.new_id()), tool=tool, args=args)
+        step = await self._run_step(call, around)
+        was_denied = step.error is not None and step.error.kind == "denied"
+        if tool != CTX_WRITE and not was_denied:
+            frame.learned()
+        if step.error is None:
+            return handed, step
+        kind: CtxErrorKind = "missing" if handed.is_missing else "denied" if was_denied else "failed"
+        raise CtxError(step.error.message, kind)
+
+    async def _ask(self, prompt: str) -> str:
+        """Return the answer of a model, asked once."""
+        frame, calls = self._frame, self._recorder.trace.model_calls
+        before = len(calls)
+        try:
+            reply = await self._model().call([Message(role="user", text=prompt)], frame.wall.left_s(), frame.wall)
+        except TurnEndedError as ended:
+            raise UnavailableError(ended.notice) from ended
+        finally:
+            frame.cost_eur += sum(call.cost_eur for call in calls[before:])
+        return reply.message.text
+
+
+def _failed(error: Exception) -> CtxError:
+    return CtxError(error.text if isinstance(error, MyclawError) else N_("{error}", error=str(error)), "failed")
