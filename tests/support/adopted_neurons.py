@@ -11,8 +11,11 @@ from typing import Any
 from uuid import UUID
 
 from attrs import frozen
+from myclaw_sqlite.event_store import SqliteEventStore
+from myclaw_sqlite.journal_store import SqliteJournals
 from signed_neurons import neuron_files, write_neuron
 
+from myclaw_core.agent import Agent
 from myclaw_core.clock import Clock
 from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.events.log import EventLog
@@ -25,7 +28,7 @@ from myclaw_core.paths import Home
 from myclaw_core.runtime.shelf import ToolShelf
 from myclaw_core.runtime.tool import Tool
 
-__all__ = ["AdoptedNeurons", "opened_neurons", "run_of"]
+__all__ = ["AdoptedNeurons", "in_agent", "opened_neurons", "run_of"]
 
 TRACE = UUID(int=7)
 
@@ -95,14 +98,19 @@ class AdoptedNeurons:
         return self.names
 
 
+def in_agent(agent: Agent) -> AdoptedNeurons:
+    """Return the neurons of an opened agent."""
+    shelf, book = agent.services.tools, agent.services.neurons
+    assert isinstance(book, NeuronBook)
+    journals = Journals(SqliteJournals(), agent.home, agent.clock)
+    return AdoptedNeurons(home=agent.home, clock=agent.clock, log=agent.log, shelf=shelf, book=book, journals=journals)
+
+
 @asynccontextmanager
 async def opened_neurons(
     home: Home, clock: Clock, *, tools: Mapping[str, Tool] | None = None, programs: tuple[str, ...] = ()
 ) -> AsyncIterator[AdoptedNeurons]:
     """Open a home as one more process would."""
-    from myclaw_sqlite.event_store import SqliteEventStore
-    from myclaw_sqlite.journal_store import SqliteJournals
-
     home.create()
     key = load_or_create_key(home.keys / "events.key")
     log = EventLog(SqliteEventStore(home.state / "events.db"), key, clock, anchor=home.state / "events.head")
