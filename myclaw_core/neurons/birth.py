@@ -11,7 +11,7 @@ from attrs import evolve
 
 from myclaw_core.clock import Clock
 from myclaw_core.messages import N_
-from myclaw_core.neurons.analysis import MIN_TESTS as _LEAST
+from myclaw_core.neurons.analysis import MIN_TESTS
 from myclaw_core.neurons.analysis.found import Finder
 from myclaw_core.neurons.analysis.limits import readable_source
 from myclaw_core.neurons.analysis.tree import parsed
@@ -68,7 +68,7 @@ async def run_birth_tests(
         return await run_suite(sandbox, files[_TESTS_FILE], tree, body, clock, left)
 
     run = await tested(_real_body(sandbox, files, manifest, clock, wall))
-    few = [] if len(run.tests) >= _LEAST else [_too_few(len(run.tests))]
+    few = [] if len(run.tests) >= MIN_TESTS else [_too_few(len(run.tests))]
     report = BirthReport(sandbox=_together(run), tests=run.tests, problems=(*few, *filter(None, [run.problem])))
     if not report.ok:
         return report
@@ -111,31 +111,35 @@ def _real_body(
 
 async def _not_noticed(tested: Callable[[Body], Awaitable[SuiteRun]], manifest: NeuronManifest) -> tuple[Text, ...]:
     """Return why the tests are refused: they pass, all or too many of them, with a body that has nothing in it."""
-    passed_always: set[str] | None = None
-    count = 0
+    passed: list[set[str]] = []
+    names: set[str] = set()
     for emptied in emptied_bodies(manifest.output_schema):
-
-        async def body(args: dict[str, Any], world: ScratchWorld, ran: Ran = emptied.ran) -> Ran:
-            return ran
-
-        run = await tested(body)
-        passed = {test.name for test in run.tests if test.outcome == "passed"}
-        count = len(run.tests)
-        if run.problem is None and len(passed) == count:
+        run = await tested(_always(emptied.ran))
+        if run.problem is not None:
+            return (N_("with an emptied body the tests do not end as they should: {problem}", problem=run.problem),)
+        names = {test.name for test in run.tests}
+        passed.append({test.name for test in run.tests if test.outcome == "passed"})
+        if passed[-1] == names:
             return (emptied.unnoticed,)
-        passed_always = passed if passed_always is None else passed_always & passed
-    idle = sorted(passed_always or ())
-    if count - len(idle) >= _LEAST:
+    idle = set.intersection(*passed)
+    if len(names - idle) >= MIN_TESTS:
         return ()
     return (
         N_(
             "too few tests that can tell the body from an emptied one: {n}; there must be at least {least}, "
             "and whatever the body does passes {names}",
-            n=count - len(idle),
-            least=_LEAST,
-            names=", ".join(idle),
+            n=len(names - idle),
+            least=MIN_TESTS,
+            names=", ".join(sorted(idle)),
         ),
     )
+
+
+def _always(ran: Ran) -> Body:
+    async def body(args: dict[str, Any], world: ScratchWorld) -> Ran:
+        return ran
+
+    return body
 
 
 def _together(run: SuiteRun) -> SandboxReport:
@@ -149,4 +153,4 @@ def _together(run: SuiteRun) -> SandboxReport:
 
 
 def _too_few(count: int) -> Text:
-    return N_("too few tests: {n}; there must be at least {least}: positive, edge, negative", n=count, least=_LEAST)
+    return N_("too few tests: {n}; there must be at least {least}: positive, edge, negative", n=count, least=MIN_TESTS)

@@ -210,6 +210,7 @@ RED = {
         "import builtins\n    builtins.AssertionError = None\n    await run({'text': ''})\n    assert False",
         "False did not hold",
     ),
+    "half a character in what it says": ("raise ValueError('a\\ud800')", "ValueError: a?"),
     "control characters in what it says": ("raise ValueError('a\\x1b[2Jb\\u202e')", r"ValueError: a\x1b[2Jb\u202e"),
 }
 
@@ -262,6 +263,17 @@ async def test_tests_that_pass_with_an_emptied_body_are_refused(kind: str) -> No
     assert {test.outcome for test in report.tests} == {"passed"}
     assert (report.stub, report.ok, report.det_pass_rate) == ("unnoticed", False, 0.0)
     assert problem in str(report.problems[0])
+
+
+async def test_tests_that_end_the_process_with_an_emptied_body_are_refused() -> None:
+    """What does not come to its end shows nothing, also where the time of all is over."""
+    ends = (
+        "\nimport os\nasync def test_ends(run):\n    if await run({'text': ''}) is None: os._exit(0)\n    assert True\n"
+    )
+    report = await born(GREEN + ends)
+
+    assert (report.stub, report.det_pass_rate) == ("unnoticed", 0.0)
+    assert "with an emptied body the tests do not end as they should: results missing: 1" in str(report.problems[0])
 
 
 async def test_tests_that_pass_whatever_the_body_does_do_not_count() -> None:

@@ -221,7 +221,7 @@ def _told(error: BaseException) -> dict[str, Any]:
 
 def _shown(show: Callable[[Any], str], value: Any) -> str:
     try:
-        return str(show(value))[:_SHOWN_CHARS]
+        return str(show(value))[:_SHOWN_CHARS].encode("utf-8", "replace").decode()
     except Exception:
         return type(value).__name__
 
