@@ -94,8 +94,8 @@ class Reader:
         """Put a file where they work."""
         (self._cwd / file).write_text(text, encoding="utf-8")
 
-    def run(self, line: str, *, codes: Sequence[int] = (0,)) -> None:
-        """Run a line of a shell, which must complain of nothing."""
+    def run(self, line: str, *, may_complain: bool = False) -> None:
+        """Run a line of a shell; where it may complain, that is shown like the rest and its exit code may be 1."""
         done = subprocess.run(
             ["/bin/sh", "-c", line],
             env=self._now(),
@@ -105,9 +105,9 @@ class Reader:
             timeout=PATIENCE_S,
             check=False,
         )
-        assert done.stderr == "", line
-        assert done.returncode in codes, line
-        self.output += done.stdout
+        assert may_complain or done.stderr == "", line
+        assert done.returncode in ((0, 1) if may_complain else (0,)), line
+        self.output += done.stderr + done.stdout
 
     def talk(self, line: str, typed: Sequence[tuple[str, str]]) -> None:
         """Run a line on a terminal: wait for each prompt and type; leave a conversation with Ctrl-D."""
@@ -136,12 +136,12 @@ class Reader:
         return self._environ | {"NOW": f"2026-03-{self._day:02}T09:{self._minute:02}:00+00:00"}
 
 
-def play(reader: Reader, page: Path, *, only: str = "", codes: Sequence[int] = (0,)) -> None:
+def play(reader: Reader, page: Path, *, only: str = "", may_complain: bool = False) -> None:
     """Do everything a page says; what is typed stands in the outputs that follow the command.
 
     Args:
         only: Commands that begin otherwise are left out.
-        codes: With which a command may end.
+        may_complain: Whether commands may, as `Reader.run` has it.
     """
     blocks = list(blocks_of(page))
     for number, block in enumerate(blocks):
@@ -153,7 +153,7 @@ def play(reader: Reader, page: Path, *, only: str = "", codes: Sequence[int] = (
             *lines, last = block.text.splitlines()
             for line in lines if typed else [*lines, last]:
                 if line.startswith(only):
-                    reader.run(line, codes=codes)
+                    reader.run(line, may_complain=may_complain)
             if typed:
                 reader.talk(last, typed)
         elif block.kind != "text":
