@@ -187,6 +187,18 @@ async def test_the_wall_clock_ends_a_run(run_code: Any) -> None:
     assert report.peak_memory_bytes > 0
 
 
+async def test_the_host_can_end_a_run_with_an_outcome_of_its_own(sandbox: Bubblewrap, code_job: Any) -> None:
+    """The first one counts, at whatever stage it comes, and none after the end."""
+    async with sandbox.start(code_job("import time; time.sleep(60)")) as running:
+        running.stop("timeout")
+        running.stop("killed")
+        assert (await running.report()).outcome == "timeout"
+    async with sandbox.start(code_job("pass")) as running:
+        assert (await running.report()).outcome == "ok"
+        running.stop("timeout")
+        assert (await running.report()).outcome == "ok"
+
+
 async def test_the_wall_clock_is_the_injected_one(code_job: Any) -> None:
     async with Bubblewrap(FakeClock()).start(code_job("pass", wall_s=1e-9)) as running:
         assert (await running.report()).outcome == "ok"
