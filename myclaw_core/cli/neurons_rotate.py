@@ -79,10 +79,9 @@ def _change(planned: Rotated) -> Change:
         scope=NEURON_KEY,
         target=NEURON_KEY,
         args={"signed": list(planned.signed)},
-        summary=N_(
-            "a new key for neurons; {n} of {all} folders are signed again", n=len(planned.signed), all=len(names)
-        ),
+        summary=N_("make a new key for neurons and sign again with it: {names}", names=names),
         reason=N_("what is signed with the key runs without being asked about again"),
+        reversibility="irreversible",
         record=tuple(_aside(each) for each in planned.aside),
     )
 
