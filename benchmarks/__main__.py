@@ -30,6 +30,7 @@ NAMES = (
     "redaction",
     "documents",
     "neuron_check",
+    "neuron_load",
     "neuron_run",
 )
 _QUICK = Effort(rounds=2, slow_rounds=1, subjects=(0, 3), steps=2, events=20)
