@@ -1,24 +1,13 @@
-"""Runs turns with answers of every sort in processes that kill themselves, one at each point: `FOLDER`.
-
-Points are those of `tests/crash/turn_until_killed.py`: before and after each commit and each change of a file. Each
-process works in a home of its own, a copy of `FOLDER/0`, until one gets through; a line tells where each died.
-"""
+"""Turns with answers of every sort, in processes that kill themselves before and after each commit and each change."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import shutil
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "crash"))
-
-from turn_until_killed import Points, instrument
+from dying import Points, desk_of, die_everywhere, put_around_changes
 
 from myclaw_core.agent import Agent
 from myclaw_core.approval.types import ApprovalCard, Reply
-from myclaw_core.desk import SessionDesk
 from myclaw_core.paths import Home
 from myclaw_core.testing import FakeClock, RecordingChannel
 
@@ -31,37 +20,12 @@ def answer(card: ApprovalCard) -> Reply:
     return Reply(request_id=card.request.id, granted=granted, by=card.request.sender, reach=reach)  # type: ignore[arg-type]
 
 
-async def run(folder: Path, fatal: int) -> int:
+async def run(folder: Path, points: Points) -> None:
     clock = FakeClock()
-    points = Points(fatal)
     async with Agent.open(Home.at(folder), clock=clock) as agent:
-        instrument(agent, points)
-        desk = SessionDesk(
-            agent,
-            RecordingChannel(clock, answer),
-            sender="test:me",
-            roots=agent.standing_roots,
-            cwd=str(agent.home.workspace),
-            level="supervised",
-        )
-        await desk.handle("Work")
-    return len(points.names)
-
-
-def main(folder: Path) -> None:
-    fatal = 0
-    while True:
-        fatal += 1
-        shutil.copytree(folder / "0", folder / str(fatal))
-        sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
-            passed = asyncio.run(run(folder / str(fatal), fatal))
-            print(f"through after {passed} points", flush=True)
-            os._exit(0)
-        if os.waitpid(child, 0)[1] == 0:
-            return
+        put_around_changes(agent, points)
+        await desk_of(agent, RecordingChannel(clock, answer)).handle("Work")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    die_everywhere(run)

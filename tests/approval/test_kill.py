@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import pytest
+from dying import deaths
+from sampling import sampled
 
 from myclaw_core.agent import Agent
 from myclaw_core.approval.types import Grant
@@ -24,6 +26,7 @@ from myclaw_core.policy.never import NEVER_KIND
 from myclaw_core.testing import FakeClock, calls, says
 
 DRIVER = Path(__file__).with_name("killed_turns.py")
+STEP = sampled(4, 1)
 FILES = ("many/1.md", "many/2.md", "many/3.md", "again.md")
 
 
@@ -49,25 +52,18 @@ def prepare(folder: Path) -> None:
     home.config_file.write_text(f'[agent]\nprovider = "scripted"\n[scripted]\nfile = {json.dumps(str(script))}\n')
 
 
-def die_everywhere(folder: Path) -> list[str]:
-    """Return a line on each process: where it died, and of the last one that it got through."""
-    prepare(folder / "0")
-    command = [sys.executable, str(DRIVER), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=170, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
+@pytest.mark.sampled
 async def test_after_a_kill_at_any_point_every_request_has_ended_and_nothing_runs_without_or_twice(
     tmp_path: Path,
 ) -> None:
     """One process dies at each point; the next start finds what it left."""
-    *died, through = die_everywhere(tmp_path)
-    assert through.startswith("through")
-    assert len(died) > 60
-    for number, where in enumerate([*died, through], 1):
+    prepare(tmp_path / "0")
+    places = deaths(DRIVER, tmp_path, step=STEP)
+    for number, where in places.items():
         await check(Home.at(tmp_path / str(number)), f"point {number}, {where}")
-    assert {path for path in FILES if (tmp_path / str(len(died) + 1) / "workspace" / path).exists()} == set(FILES)
+    through = max(places)
+    assert through > 60
+    assert {path for path in FILES if (tmp_path / str(through) / "workspace" / path).exists()} == set(FILES)
 
 
 async def check(home: Home, where: str) -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from dying import deaths, desk_of
 
 from myclaw_core.agent import Agent
-from myclaw_core.desk import SessionDesk
 from myclaw_core.events.types import StepEnded, StepIntended, TraceClosed
 from myclaw_core.paths import Home
 from myclaw_core.runtime.types import ExecutionTrace
-from myclaw_core.testing import FakeClock, RecordingChannel
+from myclaw_core.testing import FakeClock
 
 DRIVER = Path(__file__).with_name("turn_until_killed.py")
 BEFORE = "one\n"
@@ -26,27 +23,13 @@ SCRIPT = [
 ]
 
 
-def prepare(folder: Path) -> Home:
+def prepare(folder: Path) -> None:
     home = Home.at(folder)
     home.create()
     (home.workspace / "log.md").write_text(BEFORE)
     script = folder / "script.json"
     script.write_text(json.dumps(SCRIPT))
     home.config_file.write_text(f'[agent]\nprovider = "scripted"\n[scripted]\nfile = {json.dumps(str(script))}\n')
-    return home
-
-
-def run_until(home: Home, fatal: int) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(DRIVER), str(home.root), str(fatal)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
-@pytest.fixture(scope="module")
-def number_of_points(tmp_path_factory: pytest.TempPathFactory) -> int:
-    """How many points an undisturbed turn passes."""
-    finished = run_until(prepare(tmp_path_factory.mktemp("whole")), 0)
-    assert finished.returncode == 0, finished.stderr
-    return int(finished.stdout)
 
 
 async def closed_traces(agent: Agent) -> list[ExecutionTrace]:
@@ -87,29 +70,16 @@ async def check_trace(agent: Agent, traces: list[ExecutionTrace], content: str, 
 
 
 async def check_undo(agent: Agent, trace: ExecutionTrace, where: str) -> None:
-    desk = SessionDesk(
-        agent,
-        RecordingChannel(FakeClock()),
-        sender="test:me",
-        roots=agent.standing_roots,
-        cwd=str(agent.home.workspace),
-        level="supervised",
-    )
-    await desk.handle(f"/undo {trace.id}")
+    await desk_of(agent).handle(f"/undo {trace.id}")
     assert (agent.home.workspace / "log.md").read_text() == BEFORE, where
 
 
-async def test_a_kill_at_every_point_leaves_a_consistent_record(tmp_path: Path, number_of_points: int) -> None:
-    """The undisturbed turn tells how many points there are; each of them is tried in a home of its own."""
-    unknown = set()
-    for fatal in range(1, number_of_points + 1):
-        home = prepare(tmp_path / str(fatal))
-        killed = run_until(home, fatal)
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
-        where = f"point {fatal}, {killed.stdout.strip()}"
-        if "the file" in where:
-            unknown.add(killed.stdout.strip())
-        await check_after_restart(home, where)
+async def test_a_kill_at_every_point_leaves_a_consistent_record(tmp_path: Path) -> None:
+    """Each point is tried in a home of its own."""
+    prepare(tmp_path / "0")
+    places = deaths(DRIVER, tmp_path)
+    for number, where in places.items():
+        await check_after_restart(Home.at(tmp_path / str(number)), f"point {number}, {where}")
 
-    assert number_of_points >= 16
-    assert unknown == {"killed at before the file changes", "killed at after the file changed"}
+    assert len(places) > 16
+    assert len({where for where in places.values() if "the file" in where}) == 2

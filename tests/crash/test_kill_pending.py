@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pytest
+from dying import THROUGH, deaths, desk_of
+from sampling import sampled
+
 from myclaw_core.agent import Agent
-from myclaw_core.desk import SessionDesk
 from myclaw_core.events.types import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -22,9 +23,10 @@ from myclaw_core.events.types import (
     TraceClosed,
 )
 from myclaw_core.paths import Home
-from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
+from myclaw_core.testing import FakeClock, calls, says
 
 DRIVER = Path(__file__).with_name("pending_until_killed.py")
+STEP = sampled(3, 1)
 FILES = ("yes.md", "no.md")
 
 
@@ -37,24 +39,16 @@ def prepare(folder: Path) -> None:
     home.config_file.write_text(f'[agent]\nprovider = "scripted"\n[scripted]\nfile = {json.dumps(str(script))}\n')
 
 
-def die_everywhere(folder: Path) -> list[str]:
-    """Return a line on each process: where it died, and of the last one that it got through."""
-    prepare(folder / "0")
-    command = [sys.executable, str(DRIVER), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
+@pytest.mark.sampled
 async def test_after_a_kill_at_any_point_what_was_left_runs_once_or_not_at_all(tmp_path: Path) -> None:
     """One process dies at each point; the next start finds what it left, and its person grants what still waits."""
-    *died, through = die_everywhere(tmp_path)
-    assert through.startswith("through")
-    assert len(died) >= 30
+    prepare(tmp_path / "0")
+    places = deaths(DRIVER, tmp_path, step=STEP)
     endings: set[tuple[str, ...]] = set()
-    for number, where in enumerate([*died, through], 1):
+    for number, where in places.items():
         home = Home.at(tmp_path / str(number))
-        endings.add(await check(home, f"point {number}, {where}", whole=where is through))
+        endings.add(await check(home, f"point {number}, {where}", whole=where == THROUGH))
+    assert max(places) > 30
     assert {("run", "run"), ("denied", "run")} <= endings
 
 
@@ -74,14 +68,7 @@ async def check(home: Home, where: str, *, whole: bool) -> tuple[str, ...]:
         assert left == asked_later(events) - ended(events).keys(), where
         if whole:
             assert (before, left) == ({"yes.md"}, set())
-        desk = SessionDesk(
-            agent,
-            RecordingChannel(clock),
-            sender="test:me",
-            roots=agent.standing_roots,
-            cwd=str(home.workspace),
-            level="supervised",
-        )
+        desk = desk_of(agent)
         while await agent.services.gateway.left():
             await desk.handle("/pending")
         events = [event for _, event in await agent.log.since(0, 10_000)]

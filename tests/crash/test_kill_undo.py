@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import signal
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
+from dying import deaths, desk_of
+
 from myclaw_core.agent import Agent
-from myclaw_core.desk import SessionDesk
 from myclaw_core.events.types import TraceClosed, UndoApplied
 from myclaw_core.paths import Home
 from myclaw_core.runtime.types import ExecutionTrace
-from myclaw_core.testing import FakeClock, RecordingChannel
+from myclaw_core.testing import FakeClock
 
 DRIVER = Path(__file__).with_name("undo_until_killed.py")
 SCRIPT = [
@@ -57,25 +55,6 @@ def tree(home: Home) -> Tree:
     }
 
 
-def run_until(home: Home, message: str, fatal: int) -> bool:
-    """Handle a message until a point; return whether the process was killed there."""
-    command = [sys.executable, str(DRIVER), str(home.root), message, str(fatal)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode in {0, -signal.SIGKILL}, ended.stderr
-    return ended.returncode != 0
-
-
-def desk_of(agent: Agent) -> SessionDesk:
-    return SessionDesk(
-        agent,
-        RecordingChannel(agent.clock),
-        sender="test:me",
-        roots=agent.standing_roots,
-        cwd=str(agent.home.workspace),
-        level="supervised",
-    )
-
-
 async def traces(agent: Agent) -> list[ExecutionTrace]:
     return [event.trace for _, event in await agent.log.since(0) if isinstance(event, TraceClosed)]
 
@@ -93,29 +72,22 @@ async def undo_what_is_left(home: Home) -> list[UndoApplied]:
 
 async def test_an_action_that_is_killed_at_any_change_is_undone_after_the_restart(tmp_path: Path) -> None:
     """No half-made file is left behind either."""
-    fatal, killed = 1, True
-    while killed:
-        home = prepare(tmp_path / str(fatal))
-        before = tree(home)
-        killed = run_until(home, "Tidy up", fatal)
+    before = tree(prepare(tmp_path / "0"))
+    places = deaths(DRIVER, tmp_path, "do")
+    for number in places:
+        home = Home.at(tmp_path / str(number))
         await undo_what_is_left(home)
-        assert tree(home) == before, fatal
-        fatal += 1
-    assert fatal > 5
+        assert tree(home) == before, number
+    assert len(places) > 4
 
 
 async def test_an_undo_that_is_killed_at_any_change_is_finished_by_the_next_and_counts_once(tmp_path: Path) -> None:
     """Each step is booked as undone exactly once, whichever undo did it."""
-    fatal, killed = 1, True
-    while killed:
-        home = prepare(tmp_path / str(fatal))
-        before = tree(home)
-        async with Agent.open(home, clock=FakeClock()) as agent:
-            turn = await desk_of(agent).handle("Tidy up")
-        assert tree(home) != before
-        killed = run_until(home, f"/undo {turn.id}", fatal)
+    before = tree(prepare(tmp_path / "0"))
+    places = deaths(DRIVER, tmp_path, "undo")
+    for number in places:
+        home = Home.at(tmp_path / str(number))
         applied = await undo_what_is_left(home)
-        assert tree(home) == before, fatal
-        assert sorted(event.step_index for event in applied if event.reverted) == [0, 1, 2], fatal
-        fatal += 1
-    assert fatal > 10
+        assert tree(home) == before, number
+        assert sorted(event.step_index for event in applied if event.reverted) == [0, 1, 2], number
+    assert len(places) > 9

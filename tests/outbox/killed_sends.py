@@ -1,42 +1,37 @@
-"""Sends one letter in processes that kill themselves, one at each point from its intent to its end: `FOLDER`.
+"""One letter, sent by processes that kill themselves, one at each point from its intent to its end.
 
 Points lie before and after each commit of the core database, from that of the intent on, and around the delivery, which
-writes into `letters` of its home. Each process works in a copy of `FOLDER/0`, until one gets through; a line tells
-where each died.
+writes into `letters` of its home.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
-import shutil
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "crash"))
-
 from attrs import evolve
-from turn_until_killed import Points, put_around_commits
+from dying import Points, desk_of, die_everywhere, put_around_commits
 
 from myclaw_core import hookimpl
 from myclaw_core.agent import Agent
 from myclaw_core.compose import load_plugins
-from myclaw_core.desk import SessionDesk
 from myclaw_core.paths import Home
 from myclaw_core.runtime.tool import EffectSpec, Outboxed, Tool
-from myclaw_core.testing import FakeClock, RecordingChannel
+from myclaw_core.testing import FakeClock
 
 
-class LaterPoints(Points):
+class LaterPoints:
     """Points that count once a message is put into the outbox."""
 
-    counting = False
+    def __init__(self, points: Points) -> None:
+        self._points = points
+        self._counting = False
 
     def reach(self, name: str) -> None:
-        if self.counting:
-            super().reach(name)
+        if self._counting:
+            self._points.reach(name)
 
     def count_from_put(self, agent: Agent) -> None:
         outbox = agent.services.outbox
@@ -44,12 +39,12 @@ class LaterPoints(Points):
 
         async def put(*args: Any, **named: Any) -> None:
             await plain(*args, **named)
-            self.counting = True
+            self._counting = True
 
         outbox.put = put  # type: ignore[method-assign]
 
 
-def plugins_with(home: Home, points: Points) -> Any:
+def plugins_with(home: Home, points: LaterPoints) -> Any:
     """Return the installed plugins and one more, which offers the tool `send`."""
 
     async def deliver(args: Any, key: str) -> None:
@@ -75,40 +70,15 @@ def plugins_with(home: Home, points: Points) -> Any:
     return evolve(plugins, reports=(*plugins.reports, evolve(plugins.reports[0], name="post", distribution="post")))
 
 
-async def run(folder: Path, fatal: int) -> int:
-    clock = FakeClock()
-    points = LaterPoints(fatal)
+async def run(folder: Path, points: Points) -> None:
+    later = LaterPoints(points)
     home = Home.at(folder)
-    async with Agent.open(home, clock=clock, plugins=plugins_with(home, points)) as agent:
-        put_around_commits(agent.log._store, points, "the log")
-        points.count_from_put(agent)
-        desk = SessionDesk(
-            agent,
-            RecordingChannel(clock),
-            sender="test:me",
-            roots=agent.standing_roots,
-            cwd=str(agent.home.workspace),
-            level="supervised",
-        )
-        await desk.handle("Write to Anna")
+    async with Agent.open(home, clock=FakeClock(), plugins=plugins_with(home, later)) as agent:
+        put_around_commits(agent.log._store, later, "the log")
+        later.count_from_put(agent)
+        await desk_of(agent).handle("Write to Anna")
         await agent.services.outbox.wait()
-    return len(points.names)
-
-
-def main(folder: Path) -> None:
-    fatal = 0
-    while True:
-        fatal += 1
-        shutil.copytree(folder / "0", folder / str(fatal))
-        sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
-            passed = asyncio.run(run(folder / str(fatal), fatal))
-            print(f"through after {passed} points", flush=True)
-            os._exit(0)
-        if os.waitpid(child, 0)[1] == 0:
-            return
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    die_everywhere(run)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+from dying import THROUGH, deaths
 
 from myclaw_core.agent import Agent
 from myclaw_core.events.types import OutboxChanged, StepIntended
@@ -23,12 +22,6 @@ def prepare(folder: Path) -> None:
     script = home.root / "script.json"
     script.write_text(json.dumps([calls(("send", {"to": "anna", "text": "Hello"})), says("Held.")]))
     home.config_file.write_text(f'[agent]\nprovider = "scripted"\n[scripted]\nfile = {json.dumps(str(script))}\n')
-
-
-def run_until_killed(folder: Path) -> list[str]:
-    """Return where each process died."""
-    command = [sys.executable, str(DRIVER), str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout.splitlines()
 
 
 async def changes(agent: Agent) -> list[str]:
@@ -65,9 +58,9 @@ async def check(home: Home, where: str) -> tuple[int, list[str]]:
 async def test_a_kill_at_every_point_sends_once_or_not_at_all(tmp_path: Path) -> None:
     """What a process that died had in its hold is never sent; what it was sending is never sent again."""
     prepare(tmp_path)
-    places = await asyncio.to_thread(run_until_killed, tmp_path)
+    places = deaths(DRIVER, tmp_path)
     seen = set()
-    for fatal, where in enumerate(places, 1):
+    for fatal, where in places.items():
         count, states = await check(Home.at(tmp_path / str(fatal)), f"point {fatal}, {where}")
         seen.add((tuple(states), count))
         assert count <= 1, where
@@ -75,7 +68,7 @@ async def test_a_kill_at_every_point_sends_once_or_not_at_all(tmp_path: Path) ->
         if "letter" in where:
             assert states == ["held", "sending", "unknown"], where
 
-    assert places[-1].startswith("through after")
+    assert where == THROUGH
     assert seen == {
         ((), 0),
         (("held", "dropped"), 0),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from dying import deaths
 from messengers import FakeMessenger, until
 
 from myclaw_core.agent import Agent
@@ -28,15 +27,6 @@ def prepare(folder: Path, replies: list[dict[str, Any]]) -> None:
     script = folder / "script.json"
     script.write_text(json.dumps(replies))
     home.config_file.write_text(f'[agent]\nprovider = "scripted"\n[scripted]\nfile = {json.dumps(str(script))}\n')
-
-
-def die_everywhere(folder: Path) -> int:
-    """Let a process die after each commit and return the number of the one that got through."""
-    prepare(folder / "0", [calls(("fs_write", {"path": "log.md", "content": "x"})), says("Done."), says("Done.")])
-    command = [sys.executable, str(DRIVER), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=170, check=False)
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
 
 
 async def after_restart(folder: Path) -> str:
@@ -71,10 +61,11 @@ async def check(agent: Agent, events: list[Any], messenger: FakeMessenger, where
 
 
 async def test_a_kill_after_every_commit_loses_and_repeats_nothing(tmp_path: Path) -> None:
-    commits = die_everywhere(tmp_path) - 1
+    prepare(tmp_path / "0", [calls(("fs_write", {"path": "log.md", "content": "x"})), says("Done."), says("Done.")])
+    *died, _ = deaths(DRIVER, tmp_path)
     told = ""
-    for number in range(1, commits + 1):
+    for number in died:
         told += await after_restart(tmp_path / str(number))
-    assert commits >= 20
+    assert len(died) >= 20
     assert "the program ended while it worked on 'Write log.md'" in told
     assert "the program ended just after 'Second'" in told
