@@ -48,7 +48,7 @@ class BodyEnd:
         line: The line of `body.py` that it came from; 0 where there is none.
         outcome: `ok`; `failed` where the body raised or gave no valid output; `denied` where that is because the
             person or the policy kept it from something; else the limit that it passed.
-        report: What the sandbox says of it.
+        report: What the sandbox says of it; `unavailable` is no fault of the body, and no body can feign it.
         log: Lines it noted with `ctx.log`, cut.
     """
 

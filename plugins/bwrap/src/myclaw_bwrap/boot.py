@@ -1,6 +1,6 @@
 """Runs inside the sandbox before the code: limits the process for good, then runs the code and notes what it used.
 
-`boot.py MAIN NOTE MEMORY_BYTES CPU_S FILE_BYTES OPEN_FILES MEMORY_EXIT_CODE`; it imports nothing that is slow.
+`boot.py MAIN START NOTE MEMORY_BYTES CPU_S FILE_BYTES OPEN_FILES MEMORY_EXIT_CODE`; it imports nothing that is slow.
 """
 
 import os
@@ -16,10 +16,11 @@ _MAX_THREADS = 64
 def main() -> None:
     """Run the code; what it raises is for the interpreter, but for a lack of memory."""
     path = sys.argv[1]
-    note, memory_bytes, cpu_s, file_bytes, files, memory_exit_code = map(int, sys.argv[2:])
+    start, note, memory_bytes, cpu_s, file_bytes, files, memory_exit_code = map(int, sys.argv[2:])
     _require_host()
     _limit(memory_bytes, cpu_s, file_bytes, files)
-    os.pwrite(note, b"0 ", 0)
+    os.write(start, b".")
+    os.close(start)
     sys.argv[:] = [path]
     module = sys.modules["__main__"] = type(sys)("__main__")
     module.__file__ = path

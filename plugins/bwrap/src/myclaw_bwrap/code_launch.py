@@ -11,7 +11,7 @@ import os
 import platform
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -42,6 +42,7 @@ class CodeLaunch:
         command: The command line, bubblewrap first.
         inherited: Descriptors to pass on.
         status: Read end of bubblewrap's report.
+        start: Read end of a pipe into which the run says that it begins, before any of the code.
         note: A small file in which the run notes its peak memory.
         channel: Our end of the channel; whoever takes it closes it.
         stdin: Its other end.
@@ -51,18 +52,22 @@ class CodeLaunch:
     command: tuple[str, ...]
     inherited: tuple[int, ...]
     status: int
+    start: int
     note: int
     channel: socket.socket
     stdin: socket.socket
     theirs: ExitStack
 
-    def noted(self) -> int | None:
-        """Return the peak memory in bytes as the run noted it, 0 before its end, `None` where it did not begin.
+    def began(self) -> bool:
+        """Return whether the run has begun; ask once. The code inside cannot take that back."""
+        with suppress(BlockingIOError):
+            return os.read(self.start, 1) != b""
+        return False
 
-        The code inside can write there too.
-        """
+    def noted(self) -> int:
+        """Return the peak memory in bytes as the run noted it, 0 before its end; the code can write there too."""
         noted = os.pread(self.note, _NOTE_BYTES, 0).partition(b" ")[0]
-        return int(noted) << 10 if noted.isdigit() else None
+        return int(noted) << 10 if noted.isdigit() else 0
 
 
 @contextmanager
@@ -76,6 +81,9 @@ def code_launch(job: CodeJob, program: str, interpreter: Interpreter) -> Iterato
         status, status_end = os.pipe2(os.O_CLOEXEC)
         ours.callback(os.close, status)
         theirs.callback(os.close, status_end)
+        start, start_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        ours.callback(os.close, start)
+        theirs.callback(os.close, start_end)
         channel, stdin = socket.socketpair()
         ours.enter_context(channel)
         theirs.enter_context(stdin)
@@ -89,9 +97,10 @@ def code_launch(job: CodeJob, program: str, interpreter: Interpreter) -> Iterato
         ]
         listed = memory_file(theirs, os.fsencode("\0".join([*options, ""])))
         yield CodeLaunch(
-            command=(program, "--args", str(listed), "--", *_python(job, interpreter, note)),
-            inherited=(*files.values(), seccomp, status_end, listed, note),
+            command=(program, "--args", str(listed), "--", *_python(job, interpreter, start_end, note)),
+            inherited=(*files.values(), seccomp, status_end, listed, start_end, note),
             status=status,
+            start=start,
             note=note,
             channel=channel,
             stdin=stdin,
@@ -113,11 +122,11 @@ def _options(limits: CodeLimits, interpreter: Interpreter, files: Mapping[str, i
     yield from ("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/", "--chdir", "/tmp")  # noqa: S108
 
 
-def _python(job: CodeJob, interpreter: Interpreter, note: int) -> Iterator[str]:
+def _python(job: CodeJob, interpreter: Interpreter, start: int, note: int) -> Iterator[str]:
     yield from (interpreter.program, "-I", "-S", "-B", _BOOT, f"{_FOLDER}/{job.main}")
     limits = job.limits
-    numbers = (note, limits.memory_bytes, limits.cpu_s, limits.file_bytes, limits.open_files, MEMORY_EXIT_CODE)
-    yield from map(str, numbers)
+    numbers = (limits.memory_bytes, limits.cpu_s, limits.file_bytes, limits.open_files)
+    yield from map(str, (start, note, *numbers, MEMORY_EXIT_CODE))
 
 
 def _note(stack: ExitStack) -> int:

@@ -202,20 +202,19 @@ class CodeRun:
 
     def _result(self, returncode: int, cpu_s: float, wall_ms: int) -> SandboxReport:
         exit_code = _report(self._told).get("exit-code")
-        noted = self._launch.noted()
-        outcome = self._stopped_by or self._outcome(exit_code, returncode, cpu_s, began=noted is not None)
+        outcome = self._stopped_by or self._outcome(exit_code, returncode, cpu_s, began=self._launch.began())
         return SandboxReport(
             outcome=outcome,
             wall_ms=wall_ms,
             cpu_s=cpu_s,
-            peak_memory_bytes=min(max(self._peak_bytes, noted or 0), self._limits.memory_bytes),
+            peak_memory_bytes=min(max(self._peak_bytes, self._launch.noted()), self._limits.memory_bytes),
             stdout=self._stdout.decode(errors="replace"),
             stderr=self._stderr.decode(errors="replace"),
             exit_code=exit_code if outcome == "ok" else None,
         )
 
     def _outcome(self, exit_code: int | None, returncode: int, cpu_s: float, *, began: bool) -> SandboxOutcome:
-        """Only bubblewrap's own report says that a program ended, and only the note that it was the one meant."""
+        """Only bubblewrap's own report says that a program ended, and only its start that it was the one meant."""
         if exit_code is None:
             return "killed" if returncode < 0 else "unavailable"
         if exit_code == _KILLED_EXIT_CODE:
