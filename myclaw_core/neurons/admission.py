@@ -137,11 +137,12 @@ class Admission:
         return draft
 
     async def _run(self, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
-        return await finished(self._admit(self._draft(args), args["replaces"], context.trace_id))
+        draft = self._draft(args)
+        await asyncio.to_thread(self._require_clean, draft)
+        return await finished(self._admit(draft, args["replaces"], context.trace_id))
 
     async def _admit(self, draft: Draft, replaces: str, trace_id: UUID | None) -> ToolResult:
         name, version = draft.manifest.name, draft.manifest.version
-        self._require_clean(draft)
         async with self._one_at_a_time, changing_neurons(self.home.state, self.clock):
             try:
                 await asyncio.to_thread(self._make_ready, draft)

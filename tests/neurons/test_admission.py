@@ -15,6 +15,7 @@ from signed_neurons import KEY, neuron_files, write_neuron
 
 from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.events.types import NeuronBorn, TrustChanged
+from myclaw_core.neurons.orders import NeuronOrders
 from myclaw_core.neurons.signing import digest_of
 from myclaw_core.neurons.verified import neuron_names
 from myclaw_core.paths import Home
@@ -233,3 +234,15 @@ async def test_what_lies_beside_the_place_is_no_way_in(
     assert digest_of(neurons.neuron().files) == draft.digest
     assert [path.name for path in neurons.home.neurons.iterdir()] == ["word_count"]
     assert (elsewhere / "body.py").exists()
+
+
+async def test_a_neuron_that_was_removed_can_be_adopted_again(neurons: AdoptedNeurons, gate: Gate) -> None:
+    """It replaces nothing then, and is what it was."""
+    draft = gate.stage(version_of("1.0.0"))
+    await gate.admit(draft)
+    orders = NeuronOrders(log=neurons.log, clock=neurons.clock, home=neurons.home, analyze=lambda _: (), programs=())
+    await orders.remove("word_count", "cli:me")
+    assert await neurons.refreshed() == []
+
+    await gate.admit(gate.stage(version_of("1.0.0")))
+    assert await neurons.refreshed() == ["word_count"]
