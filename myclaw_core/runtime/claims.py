@@ -42,4 +42,4 @@ def claims_a_deed(text: str) -> bool:
 
 def did_something(steps: Iterable[ActionStep]) -> bool:
     """Return whether any step was executed and changed something."""
-    return any(step.state == "done" and any(effect.is_side_effect for effect in step.effects) for step in steps)
+    return any(step.state == "done" and any(effect.changes for effect in step.effects) for step in steps)

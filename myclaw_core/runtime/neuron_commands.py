@@ -58,9 +58,9 @@ class NeuronCommands:
         return _("{name} was removed; what it was is kept in {path}", name=visible(name), path=code(str(kept)))
 
     async def _rehabilitate(self, name: str) -> str:
+        record, neuron = await self.orders.fit(name)
         if not self.consent.channel.attended:
             raise UsageError(N_("that needs your yes, and nobody is there to be asked; {name} stays aside", name=name))
-        record, neuron = await self.orders.fit(name)
         services = self.services
 
         async def apply(approval: Approval, digest: str) -> None:

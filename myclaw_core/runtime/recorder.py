@@ -330,7 +330,7 @@ async def close_in(tx: LogTransaction, trace: ExecutionTrace, signals: Sequence[
 
 
 def _changed_something(step: ActionStep) -> bool:
-    return step.undo_id is not None or (step.exec_result is not None and bool(_side_effect_classes(step)))
+    return step.undo_id is not None or (step.exec_result is not None and any(effect.changes for effect in step.effects))
 
 
 def _side_effect_classes(step: ActionStep) -> tuple[str, ...]:

@@ -306,7 +306,7 @@ class StepRunner:
 
 def _runs_dry(step: ActionStep) -> bool:
     """Return whether a step runs in a dry run too: it reads, or calls a neuron, whose calls are judged one by one."""
-    return not any(effect.is_side_effect and effect.kind != "neuron_invoke" for effect in step.effects)
+    return not any(effect.changes for effect in step.effects)
 
 
 def _doing(step: ActionStep) -> Status:

@@ -157,7 +157,7 @@ def may_have_changed(step: ActionStep) -> bool:
     """Return whether a step may have changed something: an undo looks at it then."""
     if step.undo_id is not None:
         return True
-    return step.exec_result is not None and any(effect.is_side_effect for effect in step.effects)
+    return step.exec_result is not None and any(effect.changes for effect in step.effects)
 
 
 @to_its_end

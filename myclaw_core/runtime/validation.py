@@ -67,9 +67,10 @@ class ArgumentValidator:
         return validator
 
     def _unknown(self, tool: str) -> Text:
-        if not self._tools:
+        offered = sorted(each.name for each in self._tools.values() if not each.internal)
+        if not offered:
             return N_("there is no tool {tool}; there are none at all", tool=repr(tool))
-        known = ", ".join(sorted(self._tools))
+        known = ", ".join(offered)
         return N_("there is no tool {tool}; the tools are: {known}", tool=repr(tool), known=known)
 
 

@@ -53,13 +53,13 @@ def _step_line(step: ActionStep, refused: Collection[UUID], undo: str) -> Said:
         label = _("not done:") if step.error.kind in ("denied", "validation") else _("failed:")
         return Said(label, f"{_named(step)} – {inert(render(step.error.message))}", "bad")
     if step.state == "intent":
-        return Said(_("outcome unknown:"), f"{_named(step)} ({_undo(step, undo)})", "bad")
+        return Said(_("outcome unknown:"), _named(step) + _undo_hint(step, undo), "bad")
     if step.state != "done":
         return Said(_("not done:"), _named(step), "warn")
     if step.decision is not None and step.decision.via == "trust_promoted":
         return Said(_("done by itself:"), _by_itself(step, step.decision, undo), "good")
     granted = step.approval_id is None and step.decision is not None and step.decision.grant_ids
-    return Said(_("done as granted:") if granted else _("done:"), f"{_named(step)} ({_undo(step, undo)})")
+    return Said(_("done as granted:") if granted else _("done:"), _named(step) + _undo_hint(step, undo))
 
 
 def _would_be(step: ActionStep) -> Said | None:
@@ -72,10 +72,13 @@ def _would_be(step: ActionStep) -> Said | None:
 
 
 def _named(step: ActionStep) -> str:
-    return f"{inert(step.tool_name)} {_target(step)}".rstrip()
+    target = _target(step)
+    return inert(step.tool_name) if target == step.tool_name else f"{inert(step.tool_name)} {target}".rstrip()
 
 
 def _by_itself(step: ActionStep, decision: PolicyDecision, undo: str) -> str:
+    if step.kind == "neuron_invoke":
+        return f"{_named(step)} – {_history(decision)}"
     return f"{inert(step.tool_name)} {_scope(step)} – {_history(decision)} ({_target(step)}; {_undo(step, undo)})"
 
 
@@ -118,6 +121,11 @@ def _target(step: ActionStep) -> str:
     target = cut(short_target(worst.target), _TARGET_CHARS)
     more = len({(effect.kind, effect.target) for effect in step.effects}) - 1  # a command can run several programs
     return n_("{target} and {n} more", "{target} and {n} more", more, target=target) if more else target
+
+
+def _undo_hint(step: ActionStep, undo: str) -> str:
+    """Return how a step is taken back; nothing for a neuron: what it called is, one by one."""
+    return "" if step.kind == "neuron_invoke" else f" ({_undo(step, undo)})"
 
 
 def _undo(step: ActionStep, undo: str) -> str:

@@ -96,6 +96,11 @@ class Effect:
         """Return whether the effect changes anything."""
         return self.kind in SIDE_EFFECT_KINDS
 
+    @property
+    def changes(self) -> bool:
+        """Return whether the effect itself changes anything: a neuron does so only by what it calls."""
+        return self.is_side_effect and self.kind != "neuron_invoke"
+
 
 def worst_effect(effects: tuple[Effect, ...]) -> Effect | None:
     """Return the effect that can be taken back least; a side effect before a read; then the first.
