@@ -1,4 +1,4 @@
-"""Runs code in the sandbox, in a process that a test kills: `NAME`; says `up` once the code is at work."""
+"""Runs code in the sandbox, in a process that a test kills: `NAME`; says `up` once the code has tried to outlive it."""
 
 import asyncio
 import sys
@@ -11,7 +11,7 @@ from myclaw_core.sandbox.code import CodeJob
 
 async def main(name: str) -> None:
     """Run until killed."""
-    code = b"import os, time; os.write(0, bytes(4)); time.sleep(60)"
+    code = b"import ctypes, os, time; ctypes.CDLL(None).prctl(1, 0); os.write(0, bytes(4)); time.sleep(60)"
     async with Bubblewrap(SystemClock()).start(CodeJob(files={name: code}, main=name)) as running:
         await anext(aiter(running))
         sys.stdout.write("up\n")
