@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from bot_api import BotApi, Person
+from sampling import sampled
 from telegram_service import Serving, serving
 
 from myclaw_core.events.types import Event, StepIntended, TraceClosed, TurnStarted
@@ -20,10 +21,10 @@ from myclaw_core.paths import Home
 from myclaw_core.testing import calls, says
 
 PEOPLE = 3
-TURNS = 300
+TURNS = sampled(180, 300)
 WARM_UP = 120
 MOST_GROWTH_OBJECTS = 300
-"""Of our own and the libraries', whatever is under way when they are counted; two a turn would be 360."""
+"""Of our own and the libraries', whatever is under way when they are counted; of 180 turns, two a turn would be 360."""
 MOST_GROWTH_FILES = 6
 """Both ends of the connections that are open just then: the server lives in this process, too."""
 AGAIN = "(sent again, as it may not have arrived)"
@@ -135,6 +136,7 @@ async def read(daemon: Serving, *kinds: type[Event]) -> list[Any]:
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.timeout(400)  # half a minute of work, on a machine that may be busy with other things
 async def test_each_update_counts_once_and_each_answer_arrives_whatever_the_service_does(
     home: Home, server: BotApi

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sampling import sampled
 from waiting_clock import WaitingClock
 
 from myclaw_core.agent import Agent
@@ -27,14 +28,14 @@ from myclaw_core.serve.service import Service
 from myclaw_core.sessions.pairing import Pairing
 from myclaw_core.testing import RecordingChannel, calls, says
 
-TURNS = 2000
+TURNS = sampled(800, 2_000)
 WARM_UP = 500
 SENDERS = 3
 AT_ONCE = 20
 MOST_GROWTH_BYTES = 6 << 20
-"""Of 1,500 turns, in which the caches of SQLite (2 MB a connection) are still filled."""
+"""Of up to 1,500 turns, in which the caches of SQLite (2 MB a connection) are still filled."""
 MOST_GROWTH_OBJECTS = 500
-"""Of some 64,000, whatever happens to be under way when they are counted; one an event would be 15,000."""
+"""Of some 64,000, whatever happens to be under way when they are counted; one an event would be thousands."""
 EDIT_S = 1.0
 
 
@@ -188,8 +189,9 @@ async def begun(log: EventLog) -> Counter[str]:
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.timeout(600)  # half a minute of work, on a machine that may be busy with other things
-async def test_2000_turns_need_no_more_memory_or_files_and_each_message_is_acted_on_once(home: Home) -> None:
+async def test_turn_after_turn_needs_no_more_memory_or_files_and_each_message_is_acted_on_once(home: Home) -> None:
     """Throttles cost no real time: the clock is moved by the turns."""
     clock = TickingClock()
     prepare(home)

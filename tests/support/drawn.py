@@ -7,12 +7,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from attrs import frozen
 from household import CALLS, Household, KnownCall
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from oracle import WORKSPACE, Rights, Settings
 from real_policy import RealPolicy
+from sampling import sampled
 from stores import MemoryStores
 
 from myclaw_core.testing import FakeClock
@@ -41,8 +43,13 @@ __all__ = [
 ]
 
 relaxed = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
-thorough = settings(relaxed, max_examples=1_000)
 STRICTNESS = {"allow": 0, "approve_required": 1, "deny": 2}
+
+
+def thorough(test: Any) -> Any:
+    """Try a rule on more examples, and on 1,000 in the thorough run."""
+    return pytest.mark.sampled(settings(relaxed, max_examples=sampled(250, 1_000))(test))
+
 
 moments = st.datetimes(timezones=st.just(UTC))
 shares = st.floats(0.0, 1.0) | st.sampled_from((0.6, 0.999, 1.0))

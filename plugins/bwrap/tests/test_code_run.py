@@ -16,6 +16,7 @@ import pytest
 from myclaw_bwrap.code_launch import code_launch
 from myclaw_bwrap.interpreter import Interpreter
 from myclaw_bwrap.sandbox import Bubblewrap
+from sampling import sampled
 
 from myclaw_core.clock import SystemClock
 from myclaw_core.errors import UnavailableError
@@ -26,7 +27,7 @@ from myclaw_core.types.text import Text
 
 AGENT = Path(__file__).with_name("code_to_kill.py")
 PATIENCE_S = 20
-RUNS = 500
+RUNS = sampled(100, 500)
 PEER = """
 import os, time
 def give(data):
@@ -295,6 +296,7 @@ async def test_a_bubblewrap_that_went_away_is_told_and_leaves_nothing(
             pytest.fail("it ran")
 
 
+@pytest.mark.sampled
 async def test_nothing_is_left_after_many_runs(
     sandbox: Bubblewrap, code_job: Any, main_name: str, nothing_left: None
 ) -> None:
