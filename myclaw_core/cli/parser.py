@@ -313,6 +313,7 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_json(verify)
     verify.set_defaults(command="neurons verify")
     _add_neurons_test(verbs)
+    _add_neurons_run(verbs)
     _add_neuron_gate(verbs)
     _add_neuron_book(verbs)
 
@@ -322,6 +323,19 @@ def _add_neurons_test(verbs: argparse._SubParsersAction[argparse.ArgumentParser]
     test.add_argument("neuron", metavar="NEURON", help=_("its folder, or the name of one that is adopted or shipped"))
     add_json(test)
     test.set_defaults(command="neurons test")
+
+
+def _add_neurons_run(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = _(
+        "Runs an adopted neuron without a model and prints its output as JSON: 0 where nothing was denied or failed, "
+        "else 1. It is judged and asked about like any call, and so is each of its own."
+    )
+    run = verbs.add_parser("run", help=_("call an adopted neuron and print its output"), description=about)
+    run.add_argument("name", metavar="NAME", help=_("the neuron"))
+    run.add_argument("args", nargs="?", default="", metavar="JSON", help=_("its arguments, an object; - reads stdin"))
+    _add_run_options(run)
+    _add_turn_options(run)
+    run.set_defaults(command="neurons run")
 
 
 def _add_neuron_book(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

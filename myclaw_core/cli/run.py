@@ -23,6 +23,7 @@ _MODULES = {
     "neurons rehabilitate": "neurons_orders",
     "neurons remove": "neurons_orders",
     "neurons show": "neurons_list",
+    "neurons run": "neurons_run",
     "neurons verify": "neurons_verify",
     "plugins enable": "plugin_switch",
     "plugins disable": "plugin_switch",

@@ -8,8 +8,9 @@ import getpass
 import os
 import signal
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from myclaw_core.types.effect import Autonomy
     from myclaw_core.types.text import Text
 
-__all__ = ["open_roots", "run"]
+__all__ = ["exit_code", "open_roots", "run", "stoppable", "stopped"]
+
+T = TypeVar("T")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -142,21 +145,36 @@ def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], args: argparse
 
 
 async def _ask(text: str, desk: SessionDesk) -> int:
-    turn = asyncio.ensure_future(desk.handle(text))
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, turn.cancel)
     try:
-        trace = await turn
+        trace = await stoppable(desk.handle(text))
     except asyncio.CancelledError:
-        told = _("stopped; what was done until then is recorded ('myclaw audit show')")
-        print(f"myclaw: {told}", file=sys.stderr)
+        stopped()
         return 130
+    return 0 if trace is None else exit_code(trace)
+
+
+async def stoppable(work: Coroutine[Any, Any, T]) -> T:
+    """Return what `work` gives; Ctrl-C cancels it.
+
+    Raises:
+        asyncio.CancelledError: It was stopped.
+    """
+    doing = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, doing.cancel)
+    try:
+        return await doing
     finally:
         loop.remove_signal_handler(signal.SIGINT)
-    return 0 if trace is None else _exit_code(trace)
 
 
-def _exit_code(trace: ExecutionTrace) -> int:
+def stopped() -> None:
+    """Say that a turn was stopped."""
+    told = _("stopped; what was done until then is recorded ('myclaw audit show')")
+    print(f"myclaw: {told}", file=sys.stderr)
+
+
+def exit_code(trace: ExecutionTrace) -> int:
     """Return what the run ends with; that a question was left for later is said on stderr too."""
     if trace.left:
         what = n_(

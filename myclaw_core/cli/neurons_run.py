@@ -1,0 +1,114 @@
+"""`myclaw neurons run`: an adopted neuron as a turn of its own, without a model; its output is printed as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from myclaw_core.cli.talk import exit_code, open_roots, stoppable, stopped
+from myclaw_core.errors import UsageError
+from myclaw_core.messages import N_, render
+
+if TYPE_CHECKING:
+    from myclaw_core.agent import Agent
+    from myclaw_core.runtime.channel import Channel
+    from myclaw_core.runtime.single_call import SingleCall
+    from myclaw_core.runtime.types import Turn
+
+__all__ = ["run"]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the neuron; 0 where it gave something and nothing was denied, else 1."""
+    name = args.name.removeprefix("neuron:")
+    given = sys.stdin.read() if args.args == "-" else args.args
+    typed = f"neuron:{name} {'' if args.args == '-' else given}".strip()
+    return asyncio.run(_run(args, f"neuron:{name}", _arguments(given), typed))
+
+
+def _arguments(given: str) -> dict[str, Any]:
+    """Return the arguments of a neuron.
+
+    Raises:
+        UsageError: They are no JSON object.
+    """
+    try:
+        value = json.loads(given or "{}")
+    except (ValueError, RecursionError) as error:
+        raise UsageError(N_("the arguments are no JSON: {problem}", problem=str(error))) from None
+    if not isinstance(value, dict):
+        raise UsageError(N_("the arguments must be a JSON object, such as {example}", example='{"path": "notes.md"}'))
+    return value
+
+
+async def _run(args: argparse.Namespace, tool: str, given: dict[str, Any], typed: str) -> int:
+    from myclaw_core.agent import Agent
+    from myclaw_core.cli.holds import STOPPED, see_off
+    from myclaw_core.paths import Home
+    from myclaw_core.runtime.single_call import SingleCall
+    from myclaw_core.runtime.types import ToolCall
+
+    roots = open_roots(args.root)
+    async with Agent.open(Home.find()) as agent:
+        channel = _channel(agent)
+        for notice in agent.notices:
+            channel.notice(notice)
+        await agent.services.neurons.refresh()
+        if tool not in agent.services.tools:
+            name = tool.removeprefix("neuron:")
+            raise UsageError(N_("there is no neuron {name} that can be called; see 'myclaw neurons'", name=name))
+        turn = await _turn(agent, args, channel, roots, typed)
+        call = SingleCall(agent.services, turn, channel, ToolCall(id="typed", tool=tool, args=given))
+        try:
+            await stoppable(agent.run(call))
+        except asyncio.CancelledError:
+            stopped()
+            return await see_off(agent.services.outbox, agent.clock, STOPPED)
+        return await see_off(agent.services.outbox, agent.clock, _told(call, channel))
+
+
+async def _turn(agent: Agent, args: argparse.Namespace, channel: Channel, roots: tuple[str, ...], typed: str) -> Turn:
+    from myclaw_core.policy.grants import checked_class
+    from myclaw_core.runtime.types import Turn
+
+    return Turn(
+        id=agent.clock.new_id(),
+        session_id=str(agent.clock.new_id()),
+        channel=channel.name,
+        sender=f"cli:{getpass.getuser()}",
+        autonomy=args.level or await agent.services.levels.begin_turn(),
+        text=typed,
+        received_at=agent.clock.now(),
+        roots=(*agent.standing_roots, *roots),
+        cwd=roots[0] if roots else str(agent.home.workspace),
+        attended=channel.attended,
+        yes_to=tuple(checked_class(text) for text in args.yes_to),
+        dry_run=args.dry_run,
+        level_stands=args.level is None,
+    )
+
+
+def _channel(agent: Agent) -> Channel:
+    """Return where questions are put: the terminal where somebody reads and types there, else nowhere."""
+    from myclaw_core.cli.json_channel import JsonChannel
+
+    terminal = agent.channels.get("terminal")
+    return terminal if terminal is not None and terminal.attended else JsonChannel()
+
+
+def _told(call: SingleCall, channel: Channel) -> int:
+    """Print what the neuron gave, or why nothing, and return the exit code."""
+    step = call.step
+    if step is None:  # pragma: no cover - a call that was run has a step
+        raise AssertionError("nothing was judged")
+    if channel.attended:
+        channel.end_turn(call.trace)
+    if step.error is not None:
+        print("myclaw:", render(step.error.message), file=sys.stderr)
+    elif step.exec_result is not None:
+        print(json.dumps(step.exec_result.data.get("output"), ensure_ascii=False, indent=2))
+    return exit_code(call.trace)
