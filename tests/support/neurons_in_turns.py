@@ -47,8 +47,9 @@ quotas: {json.dumps(quotas)}
 
 async def adopt(agent: Agent, name: str, body: str, capabilities: Sequence[str] = (), **declared: Any) -> None:
     """Sign a neuron and book that it was approved."""
-    workspace = os.path.realpath(agent.home.workspace)
-    placed = [each.format(workspace=workspace) for each in capabilities]
+    places = {"workspace": agent.home.workspace, "root": agent.home.root}
+    real = {name: os.path.realpath(place) for name, place in places.items()}  # noqa: ASYNC240 - a test may wait
+    placed = [each.format(**real) for each in capabilities]
     files = neuron_files(name, body=body.encode(), manifest=manifest(name, placed, **declared))
     await in_agent(agent).adopt(name, files)
 
