@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import py_compile
 import shutil
@@ -10,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from signed_neurons import BODY, KEY, neuron_files, signature_of, write_neuron
+from signed_neurons import BODY, KEY, MANIFEST, neuron_files, signature_of, write_neuron
 
-from myclaw_core.neurons.signing import sign
+from myclaw_core.neurons.signing import digest_of, sign
 from myclaw_core.neurons.types import VerifiedNeuron
 from myclaw_core.neurons.verified import Quarantined, verified
 
@@ -174,6 +175,59 @@ def many_files(folder: Path) -> None:
         (folder / f"f{number:03}").touch()
 
 
+def sparse(name: str, size: int) -> Callable[[Path], None]:
+    """A file that is as long as nobody wants to read, and takes no place."""
+    return lambda folder: os.truncate(folder / name, size)
+
+
+def links_of_a_journal(folder: Path) -> None:
+    """The runtime would write into the other file."""
+    (folder.parent / "elsewhere").write_bytes(b"x")
+    os.link(folder.parent / "elsewhere", folder / "journal.sqlite")
+
+
+def sign_plainly(folder: Path) -> None:
+    """Sign the files one after the other, without their names and lengths."""
+    made = hmac.new(KEY, b"".join(neuron_files().values()), "sha256").hexdigest()
+    (folder / "signature.hmac").write_bytes(made.encode() + b"\n")
+
+
+def sign_digest(folder: Path) -> None:
+    """Put what needs no key in place of what does."""
+    (folder / "signature.hmac").write_bytes(digest_of(neuron_files()).encode() + b"\n")
+
+
+def sign_other_names(folder: Path) -> None:
+    """Sign the same bytes under the names of each other."""
+    body, tests, manifest = neuron_files().values()
+    (folder / "signature.hmac").write_bytes(
+        signature_of({"body.py": tests, "test_birth.py": body, "manifest.yaml": manifest})
+    )
+
+
+def sign_a_part(folder: Path) -> None:
+    """Sign the manifest and the tests only."""
+    files = neuron_files()
+    del files["body.py"]
+    (folder / "signature.hmac").write_bytes(signature_of(files))
+
+
+def sign_a_long_body(folder: Path) -> None:
+    write_neuron(folder, neuron_files(body=BODY + b"#" * (64 << 10)))
+
+
+def sign_another_encoding(folder: Path) -> None:
+    write_neuron(folder, neuron_files(manifest=MANIFEST.decode().encode("utf-16")))
+
+
+def sign_an_empty_manifest(folder: Path) -> None:
+    write_neuron(folder, neuron_files(manifest=b""))
+
+
+def sign_two_manifests(folder: Path) -> None:
+    write_neuron(folder, neuron_files(manifest=MANIFEST + b"---\n" + MANIFEST))
+
+
 CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a flipped bit in the body": (flip("body.py", 20), MISMATCH),
     "a flipped bit in the tests": (flip("test_birth.py", 20), MISMATCH),
@@ -234,6 +288,51 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "another name in the manifest": (sign_another_name, "differs from the folder's, word_count"),
     "signed with other line ends": (sign_crlf, "body.py is not in its normal form"),
     "signed with blanks at the end of a line": (sign_trailing_blanks, "body.py is not in its normal form"),
+    "the bits of the body turned round": (put("body.py", BODY[::-1]), MISMATCH),
+    "the signature with a line end of DOS": (append("signature.hmac", b"\r"), NO_SIGNATURE),
+    "the signature behind a blank": (put("signature.hmac", b" " + signature_of(neuron_files())), NO_SIGNATURE),
+    "the signature behind a mark": (
+        put("signature.hmac", b"\xef\xbb\xbf" + signature_of(neuron_files())),
+        NO_SIGNATURE,
+    ),
+    "the signature before a NUL": (append("signature.hmac", b"\0"), NO_SIGNATURE),
+    "the signature twice": (append("signature.hmac", signature_of(neuron_files())), NO_SIGNATURE),
+    "a signature of zeros": (put("signature.hmac", b"0" * 64 + b"\n"), MISMATCH),
+    "a digest as signature": (sign_digest, MISMATCH),
+    "a signature without names and lengths": (sign_plainly, MISMATCH),
+    "a signature under other names": (sign_other_names, MISMATCH),
+    "a signature of a part": (sign_a_part, MISMATCH),
+    "a body that is longer than can be": (sparse("body.py", 1 << 40), "body.py has more than"),
+    "a signature that is longer than can be": (sparse("signature.hmac", 1 << 40), "signature.hmac has more than"),
+    "a body cut short": (sparse("body.py", 10), MISMATCH),
+    "signed and longer than can be": (sign_a_long_body, "body.py has more than"),
+    "signed in another encoding": (sign_another_encoding, "manifest.yaml:1: this is not UTF-8 text"),
+    "signed with an empty manifest": (sign_an_empty_manifest, "manifest.yaml:1: "),
+    "signed with two manifests": (sign_two_manifests, "manifest.yaml:"),
+    "another case of the manifest": (rename("manifest.yaml", "Manifest.yaml"), FOREIGN),
+    "another ending of the manifest": (rename("manifest.yaml", "manifest.yml"), FOREIGN),
+    "another ending of the signature": (rename("signature.hmac", "signature.HMAC"), FOREIGN),
+    "what an editor leaves": (put("body.py~", BODY), FOREIGN),
+    "what an editor keeps open": (put(".body.py.swp", BODY), FOREIGN),
+    "what a merge leaves": (put("body.py.orig", BODY), FOREIGN),
+    "what a file manager leaves": (put(".DS_Store", b""), FOREIGN),
+    "a repository": (file_as_folder(".git"), FOREIGN),
+    "a package": (put("__init__.py", b""), FOREIGN),
+    "a module that is imported at the start": (put("sitecustomize.py", b""), FOREIGN),
+    "a path of modules": (put("body.pth", b"import os\n"), FOREIGN),
+    "a compiled module": (put("body.cpython-311-x86_64-linux-gnu.so", b""), FOREIGN),
+    "a name with a line end": (put("body.py\n", BODY), "body.py\\n does not belong there"),
+    "a name with a blank in front": (put(" body.py", BODY), FOREIGN),
+    "a name that runs from right to left": (put("yp.\u202eydob", BODY), "yp.\\u202eydob does not belong there"),
+    "a name with a space that is none": (put("bo\u200bdy.py", BODY), "bo\\u200bdy.py does not belong there"),
+    "a linked manifest": (link_file("manifest.yaml"), "manifest.yaml is a link"),
+    "linked tests": (link_file("test_birth.py"), "test_birth.py is a link"),
+    "a hard link to the tests": (hard_link("test_birth.py"), "hard link"),
+    "a hard link to the manifest": (hard_link("manifest.yaml"), "hard link"),
+    "a journal that is a hard link": (links_of_a_journal, "journal.sqlite"),
+    "a journal that is a folder": (file_as_folder("journal.sqlite"), "journal.sqlite is no ordinary file"),
+    "a pipe as signature": (fifo("signature.hmac"), "signature.hmac is no ordinary file"),
+    "a pipe as manifest": (fifo("manifest.yaml"), "manifest.yaml is no ordinary file"),
 }
 
 
