@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import types
 from importlib import import_module
 from pathlib import Path
 
@@ -47,6 +48,15 @@ def test_what_is_never_allowed_is_not_allowed_elsewhere() -> None:
         "globals",
         "locals",
     }
+
+
+def test_no_way_to_a_frame_or_to_code_is_left_out() -> None:
+    """Whatever this Python knows of generators, coroutines, frames, tracebacks and code."""
+    kinds = ("GeneratorType", "CoroutineType", "AsyncGeneratorType", "FrameType", "TracebackType", "CodeType")
+    names = {name for kind in kinds for name in dir(getattr(types, kind))}
+    leading = {name for name in names if re.match(r"(gi|cr|ag|f|tb|co)_", name)} | {"send", "throw", "asend", "athrow"}
+
+    assert leading <= NEVER_ATTRIBUTES
 
 
 def test_syntax_that_is_new_to_python_is_refused_until_somebody_lists_it() -> None:

@@ -104,11 +104,14 @@ ATTRIBUTES = _names(
 )
 
 NEVER_ATTRIBUTES = _names(
-    "ag_await ag_code ag_frame ag_running asend athrow aclose "
-    "co_cellvars co_code co_consts co_filename co_freevars co_names co_varnames "
-    "cr_await cr_code cr_frame cr_origin cr_running cr_suspended f_back f_builtins f_code f_globals f_locals f_trace "
-    "gi_code gi_frame gi_running gi_suspended gi_yieldfrom send throw tb_frame tb_lasti tb_lineno tb_next "
-    "format_map func_globals func_code mro with_traceback obj now today utcnow utcfromtimestamp"
+    "ag_await ag_code ag_frame ag_running ag_suspended co_argcount co_cellvars co_code co_consts "
+    "co_exceptiontable co_filename co_firstlineno co_flags co_freevars co_kwonlyargcount co_lines co_linetable "
+    "co_lnotab co_name co_names co_nlocals co_positions co_posonlyargcount co_qualname co_stacksize co_varnames "
+    "cr_await cr_code cr_frame cr_origin cr_running cr_suspended f_back f_builtins f_code f_globals f_lasti "
+    "f_lineno f_locals f_trace f_trace_lines f_trace_opcodes gi_code gi_frame gi_running gi_suspended "
+    "gi_yieldfrom tb_frame tb_lasti tb_lineno tb_next "
+    "asend athrow aclose send throw format_map func_globals func_code mro with_traceback obj now today utcnow "
+    "utcfromtimestamp"
 )
 """Attributes that lead to frames, code, types or the clock; no class of the neuron may have one either.
 
