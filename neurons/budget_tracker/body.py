@@ -13,6 +13,7 @@ CATEGORY_NAMES = ("category", "categoria", "kategorie")
 UNKNOWN = "uncategorised"
 NOT_OF_NUMBERS = re.compile(r"[€$£\s\u00a0\u202f']")
 DELIMITERS = (";", "\t", ",", "|")
+MOST_BYTES = 8_000_000
 HEADER_WITHIN = 20
 MONTHS = 12
 CENT = Decimal("0.01")
@@ -22,7 +23,10 @@ MOST = Decimal("1e12")
 async def run(ctx, args):
     """Return what came in and went out in `month`, the last one of the file if left out."""
     with ctx.open(args["path"], "rb") as file:
-        moves, skipped = moves_of(decoded(file.read()))
+        data = file.read()
+    if len(data) > MOST_BYTES:
+        raise ValueError("the file has more than 8 MB; give a part of it")
+    moves, skipped = moves_of(decoded(data))
     sums = defaultdict(lambda: {"income": Decimal(0), "spent": Decimal(0)})
     for day, amount, _ in moves:
         sums[day[:7]]["income" if amount > 0 else "spent"] += abs(amount)
@@ -76,8 +80,7 @@ def moves_of(text):
 def table_of(text):
     """Return where day, amount and category stand, with the lines below the one that names them."""
     for delimiter in DELIMITERS:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        lines = [(reader.line_num, row) for row in reader if any(value.strip() for value in row)]
+        lines = lines_of(text, delimiter)
         for number, (_, row) in enumerate(lines[:HEADER_WITHIN], start=1):
             header = [name.strip().casefold() for name in row]
             places = [
@@ -88,6 +91,15 @@ def table_of(text):
                 return places, lines[number:]
     begin = " ".join(text.split())[:80]
     raise ValueError(f"no line names the columns date and amount; the file begins with: {begin}")
+
+
+def lines_of(text, delimiter):
+    """Return the rows that hold anything, each with the line of the file it ends on."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        return [(reader.line_num, row) for row in reader if any(value.strip() for value in row)]
+    except csv.Error as error:
+        raise ValueError(f"the file cannot be read as CSV: {error}") from error
 
 
 def cell(row, place):

@@ -15,13 +15,18 @@ THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 YES_NO = frozenset({"true", "false", "yes", "no"})
 MISSING = frozenset({"", "-", "na", "n/a", "nan", "null", "none"})
+MOST_BYTES = 8_000_000
+LINES_TRIED = 200
 LONGEST_VALUE = 80
 
 
 async def run(ctx, args):
     """Return the columns of the file at `path`, with the `top` most frequent values of each."""
     with ctx.open(args["path"], "rb") as file:
-        text = decoded(file.read())
+        data = file.read()
+    if len(data) > MOST_BYTES:
+        raise ValueError("the file has more than 8 MB; give a part of it")
+    text = decoded(data)
     delimiter, table = parsed(text)
     if not table:
         raise ValueError("the file has no line with anything in it")
@@ -52,17 +57,23 @@ def parsed(text):
     """Return the delimiter that gives the most lines as many cells as the first one, with the rows it gives."""
     if "\0" in text:
         raise ValueError("this is no text file")
+    begin = "\n".join(text.splitlines()[:LINES_TRIED])
     tried = []
     for delimiter in DELIMITERS:
-        try:
-            table = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-        except csv.Error as error:
-            raise ValueError(f"the file cannot be read as CSV: {error}") from error
-        table = [row for row in table if any(cell.strip() for cell in row)]
+        table = rows_of(begin, delimiter)
         width = len(table[0]) if table else 0
-        tried.append((width > 1, sum(len(row) == width for row in table), width, delimiter, table))
-    found = max(tried, key=lambda each: each[:3])
-    return found[3], found[4]
+        tried.append((width > 1, sum(len(row) == width for row in table), width, delimiter))
+    delimiter = max(tried, key=lambda each: each[:3])[3]
+    return delimiter, rows_of(text, delimiter)
+
+
+def rows_of(text, delimiter):
+    """Return the rows that hold anything."""
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error as error:
+        raise ValueError(f"the file cannot be read as CSV: {error}") from error
+    return [row for row in rows if any(cell.strip() for cell in row)]
 
 
 def unique_names(header):

@@ -95,6 +95,16 @@ async def test_negative_an_empty_file(run):
     assert await refusal(run, "\n  \n\n") == "the file has no line with anything in it"
 
 
+async def test_negative_a_file_that_is_too_large(run):
+    assert await refusal(run, b"\0" * 8_000_001) == "the file has more than 8 MB; give a part of it"
+    assert await refusal(run, b"\0" * 8_000_000) == "this is no text file"
+
+
+async def test_negative_a_quotation_mark_that_is_never_closed(run):
+    why = await refusal(run, 'a,b\n1,"x' + "y" * 140_000)
+    assert why == "the file cannot be read as CSV: field larger than field limit (131072)"
+
+
 async def test_negative_a_file_that_is_no_text(run):
     assert await refusal(run, b"PK\x03\x04\x00\x00") == "this is no text file"
 

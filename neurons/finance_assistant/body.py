@@ -22,12 +22,12 @@ WORDS = {  # what a word in a description stands for
     "health": {"pharmacy", "farmacia", "doctor", "dentist", "medico"},
     "leisure": {"netflix", "spotify", "cinema", "restaurant", "ristorante", "pizzeria", "hotel"},
 }
+MOST_BYTES = 8_000_000
 UNKNOWN = "uncategorised"
 MONTHS = 12
 OFTEN = 3
 CLOSE = Decimal("0.1")
 MOST = Decimal("1e12")
-
 
 Move = namedtuple("Move", "day amount category payee")
 
@@ -35,7 +35,10 @@ Move = namedtuple("Move", "day amount category payee")
 async def run(ctx, args):
     """Return what came in and went out in `month`, the last one of the file if left out, and what stands out."""
     with ctx.open(args["path"], "rb") as file:
-        given, skipped = moves_of(file.read())
+        data = file.read()
+    if len(data) > MOST_BYTES:
+        raise ValueError("the file has more than 8 MB; give a part of it")
+    given, skipped = moves_of(data)
     moves = filed(given)
     sums = {each: summed(moves, each) for each in sorted({move.day[:7] for move in moves})}
     month = args.get("month") or max(sums)
@@ -65,7 +68,10 @@ def moves_of(data):
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
-    rows = next(filter(None, (rows_of(text.replace("\0", ""), delimiter) for delimiter in ";\t,|")), None)
+    try:
+        rows = next(filter(None, (rows_of(text.replace("\0", ""), delimiter) for delimiter in ";\t,|")), None)
+    except csv.Error as error:
+        raise ValueError(f"the file cannot be read as CSV: {error}") from error
     if rows is None:
         raise ValueError("there must be a line that names the columns date and amount, and lines below it")
     month_first = any(int(found[1]) > MONTHS for _, row in rows if (found := re.match(r"\d\d?/(\d\d?)/", row[0])))

@@ -117,6 +117,19 @@ async def test_negative_no_line_can_be_read(run):
     assert await refusal(run, "date,amount\nx,1\n2026-03-01,y\n") == why
 
 
+async def test_negative_a_file_that_is_too_large(run):
+    assert await refusal(run, b"\0" * 8_000_001) == "the file has more than 8 MB; give a part of it"
+    assert (
+        await refusal(run, b"\0" * 8_000_000)
+        == "there must be a line that names the columns date and amount, and lines below it"
+    )
+
+
+async def test_negative_a_quotation_mark_that_is_never_closed(run):
+    why = await refusal(run, 'date,amount\n2026-03-01,"1' + "0" * 140_000)
+    assert why == "the file cannot be read as CSV: field larger than field limit (131072)"
+
+
 async def test_negative_a_file_that_is_not_there(run):
     try:
         outcome = str(await run({"path": "~/none.csv"}, files={}))

@@ -24,6 +24,7 @@ CHANGING = (
     (re.compile(r"\d+(?:[.,:]\d+)*"), "<n>"),
     (re.compile(r"\s+"), " "),
 )
+MOST_BYTES = 8_000_000
 LONGEST_LINE = 2000
 LONGEST_SHAPE = 200
 DAY = timedelta(days=1)
@@ -32,7 +33,8 @@ DAY = timedelta(days=1)
 async def run(ctx, args):
     """Return levels, times and the `top` most frequent shapes of messages; new are those not seen before `since`."""
     with ctx.open(args["path"], "rb") as file:
-        text = file.read().decode("utf-8", errors="replace")
+        data = file.read()
+    text = last_part(data).decode("utf-8", errors="replace")
     now = ctx.now()
     since = args.get("since")
     border = None if since is None else time_in(since if ":" in since else f"{since} 00:00:00", now)
@@ -58,12 +60,18 @@ async def run(ctx, args):
     top = args.get("top", 10)
     return {
         "lines": len(lines),
+        "complete": len(data) <= MOST_BYTES,
         "levels": {level: levels[level] for level in (*LEVELS, "none") if levels[level]},
         "first": min(times).isoformat() if times else None,
         "last": max(times).isoformat() if times else None,
         "frequent": most[:top],
         "new": [] if border is None else [found for found in most if found["shape"] not in old][:top],
     }
+
+
+def last_part(data):
+    """Return a log, the last whole lines alone where it is long."""
+    return data if len(data) <= MOST_BYTES else data[-MOST_BYTES:].partition(b"\n")[2]
 
 
 def time_in(line, now):

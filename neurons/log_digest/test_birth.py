@@ -91,7 +91,16 @@ async def test_edge_words_that_are_no_level(run):
 
 async def test_edge_an_empty_log(run):
     found = await digest(run, "\n  \n")
-    assert found == {"lines": 0, "levels": {}, "first": None, "last": None, "frequent": [], "new": []}
+    assert (found["lines"], found["levels"], found["first"], found["last"]) == (0, {}, None, None)
+    assert (found["frequent"], found["new"], found["complete"]) == ([], [], True)
+
+
+async def test_edge_of_a_long_log_the_last_lines_are_read(run):
+    line = b"ERROR " + b"x" * 99_993 + b"\n"
+    found = await digest(run, line * 80)
+    assert (found["lines"], found["complete"]) == (80, True)
+    found = await digest(run, b"WARN\n" + line * 80)
+    assert (found["lines"], found["complete"], found["levels"]) == (79, False, {"error": 79})
 
 
 async def test_edge_bytes_that_are_no_text_and_times_that_are_none(run):
