@@ -165,7 +165,7 @@ async def test_forbidden_places_of_the_configuration_are_tried(open_bench: OpenB
 
 def allowing(case: Any, index: int, ask: Any) -> Opinion:
     answer = ask(case.items[index].effect, case.action, case.now)
-    return Opinion("allow", answer.reason, "trust_promoted", index, answer=answer)
+    return Opinion("allow", answer.reason, "trust_promoted", index, answers=(answer,))
 
 
 async def test_a_policy_that_lets_trust_allow_what_is_final_is_found(

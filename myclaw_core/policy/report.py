@@ -46,6 +46,7 @@ def decision_json(decision: PolicyDecision) -> dict[str, Any]:
             for reason in decision.reasons
         ],
         "tool": action.tool_name,
+        "callers": [caller.actor for caller in action.callers],
         "kind": decision.kind,
         "effect_class": decision.effect_class,
         "reversibility": action.reversibility,
@@ -70,6 +71,9 @@ def decision_json(decision: PolicyDecision) -> dict[str, Any]:
 def explain(decision: PolicyDecision) -> str:
     """Return `decision` as a few lines for people, in their language: the verdict, then what each check said."""
     lines = [_verdict_line(decision), _("because {reason}", reason=_shown(decision.reason))]
+    if decision.action.callers:
+        chain = " → ".join(caller.actor for caller in decision.action.callers)
+        lines.append("  " + _("called by {actor}", actor=visible(chain)))
     lines += ["  " + _effect_line(effect) for effect in decision.effects]
     lines += ["  " + _check_line(reason) for reason in decision.reasons]
     violation = decision.violation

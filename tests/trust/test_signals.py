@@ -15,6 +15,7 @@ from myclaw_core.runtime.types import ActionStep, ExecutionTrace, ToolError, Too
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.signals import extract, subjects_of
 from myclaw_core.trust.types import SignalContext, TraceSignals
+from myclaw_core.types.action import Caller
 from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
@@ -237,3 +238,23 @@ def test_of_the_effects_of_one_step_and_kind_only_the_first_counts_for_the_paren
 
     trace.steps = [step(0, NOTES, PHOTOS), step(1, PHOTOS)]
     assert [entry.wider for entry in said(trace, GOOD, GOOD).values()][:2] == [True, True]
+
+
+def test_what_came_through_neurons_counts_for_each_of_them_and_their_call_for_the_called_one() -> None:
+    """The tool that did it gains nothing; a neuron that stands in the chain twice counts once."""
+    chain = (Caller(actor="neuron:a", version="1"), Caller(actor="neuron:b", version="2"), Caller(actor="neuron:a"))
+    written = step(actor="neuron:b", callers=chain[:2])
+    called = step(
+        1, ("neuron:b", "invoke"), actor="neuron:b", kind="neuron_invoke", callers=chain[:1], effect_class="invoke"
+    )
+
+    assert subjects_of(written) == (("neuron:a", NOTES[1]), ("neuron:b", NOTES[1]))
+    assert [subject[0] for subject in subjects_of(called)] == ["neuron:b"]
+    assert len(subjects_of(step(callers=chain))) == 2
+
+
+def test_what_a_dry_run_pretends_shows_nothing(trace: ExecutionTrace) -> None:
+    """A neuron runs there too, but what it wrote was only judged."""
+    trace.dry_run = True
+    trace.steps.append(step())
+    assert [subject[0] for subject in said(trace)] == ["runtime"]

@@ -8,7 +8,7 @@ from random import Random
 from typing import Literal, get_args
 from uuid import UUID
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from myclaw_core.approval.types import Approval
 from myclaw_core.constitution.types import Law, ViolationReport
@@ -22,7 +22,7 @@ from myclaw_core.trust.happenings import Happening, Order, Sample, Undo
 from myclaw_core.trust.promotion import Promotion, judge
 from myclaw_core.trust.signals import extract, subjects_of
 from myclaw_core.trust.states import MemoryTrust
-from myclaw_core.types.action import PlannedAction
+from myclaw_core.types.action import Caller, PlannedAction
 from myclaw_core.types.effect import Effect, EffectKind
 from myclaw_core.types.text import Text
 
@@ -31,6 +31,7 @@ __all__ = ["Actors", "Bout", "Deed", "History"]
 _KINDS: tuple[EffectKind, ...] = ("fs_write", "fs_delete", "shell_exec", "network_out", "memory_write", "neuron_invoke")
 _SCOPES = ("~/notes/*", "~/photos/*", "*", "")
 _STRANGE_ACTORS = ("neuron:sorter", "neuron:sorter2", "fs_write:~/notes/*", "a b", "*")
+_NEURONS = ("neuron:sorter", "neuron:sorter2")
 _LAWS: tuple[Law, ...] = get_args(Law)
 
 
@@ -42,6 +43,7 @@ class Deed:
         answer: What the person answered about it; empty where nobody was asked.
         undone: Whether it was taken back soon afterwards.
         order: What the person then ordered about it.
+        callers: The neurons through whose calls it came.
     """
 
     actor: str
@@ -51,6 +53,12 @@ class Deed:
     success: bool = True
     undone: bool = False
     order: Literal["", "revoke", "hold", "restore"] = ""
+    callers: tuple[str, ...] = ()
+
+    @property
+    def acting(self) -> frozenset[str]:
+        """Return whose trust it is about."""
+        return frozenset(actor for actor, _class in subjects_of(_step(self, 0, CALM_DAY)))
 
     @property
     def effect(self) -> Effect:
@@ -98,7 +106,9 @@ class Actors:
         actors = random.sample([*self.bench.door.tools, *_STRANGE_ACTORS], 3)
         kinds = random.sample(_KINDS, 2)
         episodes = tuple(_episode(random, actors, kinds) for _ in range(random.randrange(1, 12)))
-        return History(about=actors[0], episodes=episodes, read_after_s=random.choice((0, 86_400, 40 * 86_400)))
+        read_after_s = random.choice((0, 86_400, 40 * 86_400))
+        episodes = tuple(_through_neurons(random, episode) for episode in episodes)
+        return History(about=actors[0], episodes=episodes, read_after_s=read_after_s)
 
     async def look(self, case: History) -> Seen:
         """Read the trust of one actor from its own history, and from that of all."""
@@ -106,19 +116,19 @@ class Actors:
         among = self._trust(case)
         now = CALM_DAY + timedelta(seconds=sum(each.after_s for each in case.episodes) + case.read_after_s)
         deeds = [deed for each in case.episodes for deed in each.deeds]
-        own = {deed.effect.effect_class: deed.effect for deed in deeds if deed.actor == case.about}
+        own = {deed.effect.effect_class: deed.effect for deed in deeds if case.about in deed.acting}
         for effect in own.values():
             first, second = (self._read(case.about, effect, trust, now) for trust in (alone, among))
             if first != second:
                 return Seen(_told(case.about, effect, first, second))
-        return Seen(telling=bool(own) and any(deed.actor != case.about for deed in deeds))
+        return Seen(telling=bool(own) and any(case.about not in deed.acting for deed in deeds))
 
     def _trust(self, history: History, only: str = "") -> MemoryTrust:
         trust = MemoryTrust(self.bench.estimator)
         at = CALM_DAY
         for number, episode in enumerate(history.episodes, start=1):
             at += timedelta(seconds=episode.after_s)
-            deeds = [deed for deed in episode.deeds if not only or deed.actor == only]
+            deeds = [deed for deed in episode.deeds if not only or only in deed.acting]
             if deeds:
                 trust.add(*self._happenings(episode, deeds, number, at))
         return trust
@@ -175,6 +185,15 @@ def _episode(random: Random, actors: Sequence[str], kinds: Sequence[EffectKind])
     )
 
 
+def _through_neurons(random: Random, episode: Bout) -> Bout:
+    """Return an episode of which some deeds come through neurons, one or two."""
+    deeds = (
+        evolve(deed, callers=tuple(random.sample(_NEURONS, random.randrange(1, 3)))) if chance(random, 0.2) else deed
+        for deed in episode.deeds
+    )
+    return evolve(episode, deeds=tuple(deeds))
+
+
 def _trace(episode: Bout, deeds: Sequence[Deed], number: int, at: datetime) -> ExecutionTrace:
     trace = ExecutionTrace(
         id=UUID(int=number),
@@ -228,6 +247,7 @@ def _step(deed: Deed, index: int, at: datetime) -> ActionStep:
         approval_id=UUID(int=index + 1) if deed.answer else None,
         exec_result=None if error else ToolResult(text=""),
         error=error,
+        callers=tuple(Caller(actor=name, version="1") for name in deed.callers),
     )
 
 
