@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 from hook_bench import bench
 
 from myclaw_core.events.types import StepIntended, UndoApplied
@@ -29,6 +29,7 @@ config = []
 BODY = """
 import asyncio
 import json
+import re
 
 from myclaw_core.errors import ToolFailure
 from myclaw_core.messages import N_
@@ -92,8 +93,9 @@ PUT = ("shelf_put", {"board": "top", "thing": "cup"})
 def shelf(install: Callable[..., Path], home: Home, clock: FakeClock) -> Callable[..., None]:
     """Install the plugin and agree to it; its undo may misbehave while a file of that name lies in the home."""
 
-    def put_up(misdeed: str = "pass", handler: str = "shelf") -> None:
-        body = BODY.replace("HANDLER", handler).replace("MISDEED", f"if (self.file.parent / 'bad').exists(): {misdeed}")
+    def put_up(misdeed: str = "pass", handler: str = "shelf", *, undo: bool = True) -> None:
+        given = BODY if undo else re.sub(r" undo=ToolUndo.*", "", BODY)
+        body = given.replace("HANDLER", handler).replace("MISDEED", f"if (self.file.parent / 'bad').exists(): {misdeed}")
         install("shelf", "acme-shelf", body, manifest=MANIFEST)
         plugin = next(each for each in find_plugins() if each.name == "shelf")
         agreed = {"plugin": "shelf", "distribution": plugin.distribution, "version": plugin.version, "at": clock.now()}
@@ -221,11 +223,9 @@ async def test_a_tool_whose_undo_cannot_be_recorded_does_not_run(
 async def test_memory_without_an_undo_stays_irreversible(
     shelf: Any, open_agent: Any, make_desk: Any, home: Home, clock: FakeClock
 ) -> None:
-    shelf()
+    shelf(undo=False)
     channel = RecordingChannel(clock)
     async with open_agent([calls(PUT), says("Done.")]) as agent:
-        tools = agent.services.tools
-        tools["shelf_put"] = evolve(tools["shelf_put"], undo=None)  # type: ignore[index]
         trace = await make_desk(agent, channel, level="full").handle("Put the cup on the top board")
 
     assert [effect.reversibility for effect in trace.steps[0].effects] == ["irreversible"]
