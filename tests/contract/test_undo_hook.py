@@ -29,7 +29,6 @@ config = []
 BODY = """
 import asyncio
 import json
-import re
 
 from myclaw_core.errors import ToolFailure
 from myclaw_core.messages import N_
@@ -95,7 +94,8 @@ def shelf(install: Callable[..., Path], home: Home, clock: FakeClock) -> Callabl
 
     def put_up(misdeed: str = "pass", handler: str = "shelf", *, undo: bool = True) -> None:
         given = BODY if undo else re.sub(r" undo=ToolUndo.*", "", BODY)
-        body = given.replace("HANDLER", handler).replace("MISDEED", f"if (self.file.parent / 'bad').exists(): {misdeed}")
+        bad = f"if (self.file.parent / 'bad').exists(): {misdeed}"
+        body = given.replace("HANDLER", handler).replace("MISDEED", bad)
         install("shelf", "acme-shelf", body, manifest=MANIFEST)
         plugin = next(each for each in find_plugins() if each.name == "shelf")
         agreed = {"plugin": "shelf", "distribution": plugin.distribution, "version": plugin.version, "at": clock.now()}
