@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from neurons_in_turns import FILES, adopt, called, inner
@@ -11,6 +16,36 @@ from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ToolCall
 from myclaw_core.runtime.validation import ArgumentValidator
 from myclaw_core.testing import FakeClock, RecordingChannel, says
+
+LOCAL = '[policy]\nallowed_hosts = ["127.0.0.1"]\n'
+
+
+@pytest.fixture
+def pages() -> Iterator[Callable[[Mapping[str, bytes]], str]]:
+    """Serve pages on this machine and return where."""
+    servers = []
+
+    def serve(found: Mapping[str, bytes]) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(found[self.path])
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        servers.append(server)
+        Thread(target=server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
 
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in ctx_tools()}
 
@@ -111,3 +146,38 @@ async def test_a_neuron_gets_a_call_with_wrong_arguments_back(open_agent, make_d
 
     assert inner(trace)[0].error.kind == "validation"
     assert "raised OSError" in str(trace.steps[0].error.message)
+
+
+async def test_what_it_fetches_is_the_text_of_the_page_alone(open_agent, make_desk, clock: FakeClock, pages) -> None:
+    """The tool's words about it, such as its address, are left out; a page that is too long is an error."""
+    body = """\
+async def run(ctx, args):
+    said = [await ctx.fetch(args['url'] + '/short.json')]
+    try:
+        await ctx.fetch(args['url'] + '/long.txt')
+    except OSError as error:
+        said.append('too long')
+    return said
+"""
+    url = pages({"/short.json": b'{"a":\n\n1}', "/long.txt": b"x" * 70_000})
+    async with open_agent([called("fetcher", url=url), says("Done.")], LOCAL) as agent:
+        await adopt(agent, "fetcher", body, (f"network:{url}/*",))
+        trace = await make_desk(agent, level="full").handle("Fetch")
+
+    assert trace.steps[0].exec_result.data["output"] == ['{"a":\n\n1}', "too long"]
+
+
+async def test_the_quota_of_costs_is_looked_at_before_a_model_is_asked(open_agent, make_desk, clock: FakeClock) -> None:
+    body = """\
+async def run(ctx, args):
+    try:
+        return await ctx.llm('Hi')
+    except RuntimeError as error:
+        return str(error)
+"""
+    async with open_agent([called("asker"), says("Done.")]) as agent:
+        await adopt(agent, "asker", body, ("llm",), cost_eur=0)
+        trace = await make_desk(agent).handle("Ask")
+
+    assert "cost_eur" in trace.steps[0].exec_result.data["output"]
+    assert [call.purpose for call in trace.model_calls] == ["answer", "answer"]
