@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 from adopted_neurons import AdoptedNeurons, in_agent, opened_neurons, run_of
 from signed_neurons import BODY, neuron_files, write_neuron
@@ -285,6 +287,25 @@ def test_one_neuron_is_shown_with_all_that_is_known(typed: Any) -> None:
     assert shown["manifest"]["purpose"] == "Count words."
     assert typed("show", "stray")[0] == 0
     assert typed("show", "nobody")[0] == 2
+
+
+@pytest.mark.parametrize(("answer", "code", "state"), [("yes", 0, "active"), ("no", 1, "quarantined")])
+def test_the_question_is_put_at_the_terminal(typed: Any, answer: str, code: int, state: str) -> None:
+    """The card says what would run again and why it was put aside."""
+    home = Home.find()
+    home.config_file.write_text("[approval]\nreading_pause_s = 0\n")
+    command = f"{sys.executable} -m myclaw_core neurons rehabilitate {NAME}"
+    child = pexpect.spawn(command, encoding="utf-8", dimensions=(50, 120), timeout=60)
+    child.expect_exact(f"let the neuron {NAME} 1.0.0 run again")
+    child.expect_exact("failed 3 times in a row")
+    child.expect_exact("details >")
+    child.send(f"{answer}\r")
+    child.expect(pexpect.EOF)
+    child.wait()
+
+    assert child.exitstatus == code
+    states = {each["name"]: each["state"] for each in json.loads(typed("--json")[1])["neurons"]}
+    assert states[NAME] == state
 
 
 def test_typed_orders_take_effect(typed: Any) -> None:
