@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import MyclawError
-from myclaw_core.events.log import EventLog
+from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.messages import N_
 from myclaw_core.neurons.capabilities import parse_capability
 from myclaw_core.neurons.journals import Journals
@@ -31,7 +31,8 @@ __all__ = ["SETTLE_S", "NeuronBook", "neuron_tool", "withdrawn"]
 SETTLE_S = 30.0
 """So long a folder must have stayed unfit as it is before it is put aside for good: somebody may still be writing."""
 
-_NO_STRIKE = frozenset({"ok", "denied", "cancelled"})
+_NEITHER = frozenset({"denied", "cancelled"})
+"""Outcomes that say nothing about the neuron itself."""
 _log = logging.getLogger("myclaw.neurons")
 
 
@@ -142,7 +143,7 @@ class NeuronBook:
         raw = tuple(await self._log.scan(NEURON_KIND))
         is_new = raw != self._raw
         if is_new:
-            self._records, self._raw = await vouched(self._log, raw), raw
+            await self._read(raw)
         wanted = {record.name: record.digest for record in self.records() if record.status == "active"}
         seen: Mapping[str, Seen] = {}
         if wanted:
@@ -151,6 +152,13 @@ class NeuronBook:
             self._shelve(seen)
         if self._mends:
             await self._settle()
+
+    async def _read(self, raw: tuple[tuple[str, bytes], ...]) -> None:
+        """Take in the records that are not those of the last look."""
+        before = dict(self._raw or ())
+        fresh = [(name, each) for name, each in raw if before.get(name) != each]
+        kept = {name: self._records[name] for name, each in raw if before.get(name) == each}
+        self._records, self._raw = kept | dict(await vouched(self._log, fresh)), raw
 
     def _shelve(self, seen: Mapping[str, Seen]) -> None:
         """Put on the shelf what can be called."""
@@ -227,11 +235,11 @@ class NeuronBook:
 
     async def _count(self, neuron: VerifiedNeuron, invocation: Invocation) -> bool:
         """Count a strike, or forget those before a success; return whether the neuron was put aside."""
-        if invocation.outcome in _NO_STRIKE - {"ok"}:
+        if invocation.outcome in _NEITHER:
             return False
         if invocation.outcome == "ok":
-            record = await find(self._log, neuron.name)
-            if record is None or not record.strikes:
+            known = await find(self._log, neuron.name)
+            if known is None or not known.strikes:
                 return False
         async with self._log.transaction() as tx:
             record = await find(self._log, neuron.name, tx)
@@ -240,17 +248,18 @@ class NeuronBook:
             if invocation.outcome == "ok":
                 await changed(tx, evolve(record, strikes=0), "recovered", trace_id=invocation.trace_id)
                 return False
-            strikes = record.strikes + 1
-            if strikes < MAX_STRIKES:
-                reason = N_("its run ended with: {outcome}", outcome=invocation.outcome)
-                struck = evolve(record, strikes=strikes)
-                await changed(tx, struck, "struck", reason=reason, trace_id=invocation.trace_id)
-                return False
-            outcome = invocation.outcome
-            why = N_("it failed {n} times in a row; its last run ended with: {outcome}", n=strikes, outcome=outcome)
-            aside = standing(record, self._clock.now(), status="quarantined", reason=why, strikes=strikes)
-            await changed(tx, aside, "quarantined", trace_id=invocation.trace_id)
-        _log.warning("the neuron %s was put aside: %s", neuron.name, why)
+            return await self._strike(tx, record, invocation)
+
+    async def _strike(self, tx: LogTransaction, record: NeuronRecord, invocation: Invocation) -> bool:
+        strikes, outcome, trace_id = record.strikes + 1, invocation.outcome, invocation.trace_id
+        if strikes < MAX_STRIKES:
+            reason = N_("its run ended with: {outcome}", outcome=outcome)
+            await changed(tx, evolve(record, strikes=strikes), "struck", reason=reason, trace_id=trace_id)
+            return False
+        why = N_("it failed {n} times in a row; its last run ended with: {outcome}", n=strikes, outcome=outcome)
+        aside = standing(record, self._clock.now(), status="quarantined", reason=why, strikes=strikes)
+        await changed(tx, aside, "quarantined", trace_id=trace_id)
+        _log.warning("the neuron %s is put aside: %s", record.name, why)
         return True
 
 

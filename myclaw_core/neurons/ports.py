@@ -7,7 +7,7 @@ from typing import Protocol
 
 from myclaw_core.neurons.types import Invocation, NeuronEntry, VerifiedNeuron
 
-__all__ = ["Neurons", "NoNeurons"]
+__all__ = ["Neurons"]
 
 
 class Neurons(Protocol):
@@ -36,17 +36,3 @@ class Neurons(Protocol):
         journal that cannot be written; that is told to the log.
         """
         ...
-
-
-class NoNeurons:
-    """Stands where there are none."""
-
-    async def refresh(self) -> None:
-        """Find nothing."""
-
-    async def entries(self) -> Sequence[NeuronEntry]:
-        """Return nothing."""
-        return ()
-
-    async def ran(self, neuron: VerifiedNeuron, invocation: Invocation) -> None:
-        """Note nothing."""
