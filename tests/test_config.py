@@ -208,7 +208,10 @@ def test_a_section_of_an_idle_plugin_is_left_alone_and_of_no_plugin_is_unknown(t
 
     assert load_config(path, [], idle=["telegram"]) == Config()
     assert problems(path) == [
-        "1: unknown section 'telegram'; known: agent, approval, budget, limits, neurons, outbox, plugins, policy, slots, trust"
+        (
+            "1: unknown section 'telegram'; "
+            "known: agent, approval, budget, limits, neurons, outbox, plugins, policy, slots, trust"
+        )
     ]
 
 
