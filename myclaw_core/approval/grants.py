@@ -205,7 +205,7 @@ def told(grant: Grant) -> Text:
 
 def _chain(action: PlannedAction) -> tuple[str, ...]:
     """Return the neurons that act; none for the call of one, which is judged like that of any other tool."""
-    return () if action.kind == "neuron_invoke" else tuple(caller.actor for caller in action.callers)
+    return () if action.actor == action.tool_name else tuple(caller.actor for caller in action.callers)
 
 
 def _call_digest(action: PlannedAction, cwd: str) -> str:

@@ -21,6 +21,7 @@ from myclaw_core.messages import N_
 from myclaw_core.neurons.types import CodeFinding
 from myclaw_core.plugins.contain import PluginError, printable
 from myclaw_core.policy.types import Finding
+from myclaw_core.runtime.shelf import RESERVED_TOOLS
 from myclaw_core.runtime.tool import EffectSpec, Outboxed, ShellArgs, Tool, ToolUndo
 from myclaw_core.types.effect import AUTONOMY_LEVELS, EFFECT_KINDS, REVERSIBILITIES
 from myclaw_core.types.text import Text, as_text
@@ -92,6 +93,8 @@ def tool_problem(tool: Any) -> str | None:
 def _tool_form_problem(tool: Any) -> str | None:
     if not isinstance(tool.name, str) or not _NAME.fullmatch(tool.name):
         return f"offered a tool named {tool.name!r:.60}; names look like fs_read"
+    if tool.name in RESERVED_TOOLS or tool.neuron is not None or tool.internal:
+        return f"offered the tool {tool.name}, which is the core's own: by its name, as internal or as a neuron"
     if (
         not isinstance(tool.description, str)
         or not (callable(tool.run) or (tool.run is None and tool.outbox is not None))

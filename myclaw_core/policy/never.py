@@ -147,7 +147,7 @@ def _covering(effect_class: str) -> Iterator[str]:
 
 def about_whom(action: PlannedAction | ActionStep) -> str | None:
     """Return about whom an entry must be to speak against an action; `None` for what a neuron does: about anybody."""
-    return None if action.callers and action.kind != "neuron_invoke" else action.actor
+    return None if action.callers and action.actor != action.tool_name else action.actor
 
 
 def key_of(sender: str, actor: str, effect_class: str) -> str:

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from myclaw_core.runtime.tool import Tool
 
-__all__ = ["ToolShelf"]
+__all__ = ["RESERVED_TOOLS", "ToolShelf"]
+
+RESERVED_TOOLS = frozenset({"ctx_llm", "ctx_read", "ctx_write", "neuron_admit"})
+"""The core's own internal tools; no plugin may offer one of these names."""
 
 
 class ToolShelf(Mapping[str, Tool]):

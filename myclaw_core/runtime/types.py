@@ -204,7 +204,7 @@ class ActionStep:
     @property
     def acting(self) -> tuple[Caller, ...]:
         """Return everyone whose trust it is about; see `PlannedAction.acting`."""
-        return acting(self.kind, Caller(actor=self.actor, version=self.actor_version), self.callers)
+        return acting(self.tool_name, Caller(actor=self.actor, version=self.actor_version), self.callers)
 
 
 @frozen(kw_only=True)

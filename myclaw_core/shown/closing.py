@@ -72,14 +72,20 @@ def _would_be(step: ActionStep) -> Said | None:
 
 
 def _named(step: ActionStep) -> str:
-    target = _target(step)
-    return inert(step.tool_name) if target == step.tool_name else f"{inert(step.tool_name)} {target}".rstrip()
+    tool, target = _tool(step), _target(step)
+    return tool if target == step.tool_name else f"{tool} {target}".rstrip()
+
+
+def _tool(step: ActionStep) -> str:
+    """Return the tool of a step, after the neuron that called it."""
+    by = f"{step.callers[-1].actor}: " if step.callers else ""
+    return inert(f"{by}{step.tool_name}")
 
 
 def _by_itself(step: ActionStep, decision: PolicyDecision, undo: str) -> str:
     if step.kind == "neuron_invoke":
         return f"{_named(step)} – {_history(decision)}"
-    return f"{inert(step.tool_name)} {_scope(step)} – {_history(decision)} ({_target(step)}; {_undo(step, undo)})"
+    return f"{_tool(step)} {_scope(step)} – {_history(decision)} ({_target(step)}; {_undo(step, undo)})"
 
 
 def _history(decision: PolicyDecision) -> str:

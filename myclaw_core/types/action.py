@@ -86,7 +86,7 @@ class PlannedAction:
 
         Whoever calls it has passed the same question just before.
         """
-        return acting(self.kind, Caller(actor=self.actor, version=self.actor_version), self.callers)
+        return acting(self.tool_name, Caller(actor=self.actor, version=self.actor_version), self.callers)
 
     @classmethod
     def from_tool_call(
@@ -153,9 +153,9 @@ class ApprovalRequestDraft:
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
-def acting(kind: EffectKind, actor: Caller, callers: tuple[Caller, ...]) -> tuple[Caller, ...]:
-    """Return everyone who must pass; see `PlannedAction.acting`."""
-    return (actor,) if kind == "neuron_invoke" or not callers else tuple(dict.fromkeys(callers))
+def acting(tool_name: str, actor: Caller, callers: tuple[Caller, ...]) -> tuple[Caller, ...]:
+    """Return everyone who must pass; see `PlannedAction.acting`. A neuron that is called is its own actor."""
+    return (actor,) if tool_name == actor.actor or not callers else tuple(dict.fromkeys(callers))
 
 
 def effect_class_of(action: PlannedAction) -> str:

@@ -73,7 +73,7 @@ def test_it_is_asked_on_the_terminal_and_so_is_what_it_writes(console: Any) -> N
     dry.expect_exact("yes / no / details >")
     dry.send("yes\r")
     assert finish(dry) == 0
-    assert "would be asked: ctx_write" in shown(dry)
+    assert "would be asked: neuron:copy: ctx_write" in shown(dry)
     assert not (console.home / "workspace" / "b.md").exists()
 
     child = console.spawn(*given)

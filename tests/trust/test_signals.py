@@ -250,7 +250,7 @@ def test_what_came_through_neurons_counts_for_each_of_them_and_their_call_for_th
 
     assert subjects_of(written) == (("neuron:a", NOTES[1]), ("neuron:b", NOTES[1]))
     assert [subject[0] for subject in subjects_of(called)] == ["neuron:b"]
-    assert len(subjects_of(step(callers=chain))) == 2
+    assert len(subjects_of(step(actor="neuron:a", callers=chain))) == 2
 
 
 def test_what_a_dry_run_pretends_shows_nothing(trace: ExecutionTrace) -> None:

@@ -236,7 +236,7 @@ def _step(deed: Deed, index: int, at: datetime) -> ActionStep:
         tool_name=deed.actor,
         args={},
         args_digest="",
-        actor=deed.actor,
+        actor=deed.callers[-1] if deed.callers and deed.kind != "neuron_invoke" else deed.actor,
         actor_version="1",
         model="prove",
         state="failed" if error else "done",
