@@ -190,6 +190,10 @@ def test_hook_myclaw_tools() -> None:
         {"timeout_s": 0},
         {"run": None},
         {"plan": 3},
+        {"internal": True},
+        {"neuron": object()},
+        {"name": "ctx_write"},
+        {"name": "neuron_admit"},
     ],
 )
 def test_a_tool_that_cannot_be_used_is_refused_and_the_next_one_kept(change: dict[str, Any]) -> None:
