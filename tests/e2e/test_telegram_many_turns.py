@@ -74,7 +74,7 @@ def living() -> int:
     """Return how many objects of ours and of the libraries between us and the service there are."""
     gc.collect()
     ours = ("myclaw_", "telegram.", "httpx", "httpcore", "asyncio", "aiosqlite", "_asyncio")
-    return sum(type(each).__module__.startswith(ours) for each in gc.get_objects())
+    return sum(str(type(each).__module__).startswith(ours) for each in gc.get_objects())
 
 
 def open_files() -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from neuron_runs import EVERYTHING, PEER, SANDBOX, FolderWorld, living_runs, manifest_of, run_body, what_is_here
+from sampling import sampled
 
 from myclaw_core.clock import SystemClock
 from myclaw_core.errors import StoreError, UnavailableError
@@ -23,7 +24,7 @@ from myclaw_core.sandbox.sandbox import NoSandbox
 from myclaw_core.testing import FakeClock
 from myclaw_core.types.text import Text
 
-RUNS = 500
+RUNS = sampled(100, 500)
 
 
 @pytest.fixture
@@ -310,6 +311,7 @@ async def test_without_a_sandbox_nothing_runs(world: FolderWorld) -> None:
         await run_neuron(sandbox, {"body.py": b""}, manifest_of(), {}, world, WallClock(SystemClock(), 30))
 
 
+@pytest.mark.sampled
 async def test_nothing_is_left_after_many_runs(tmp_path: Path, nothing_left: None) -> None:
     """Every fifth is cancelled in the middle, every seventh passes a limit, every eleventh raises."""
     clock = SystemClock()

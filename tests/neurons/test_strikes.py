@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from adopted_neurons import AdoptedNeurons, opened_neurons, run_of
+from dying import deaths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from signed_neurons import BODY, neuron_files
@@ -105,23 +101,18 @@ def test_strikes_are_the_failures_since_the_last_success(outcomes: list[str]) ->
     assert found == (expected, "quarantined" if expected == 3 else "active")
 
 
-def die_everywhere(folder: Path) -> list[dict[str, Any]]:
-    """Return what became of a process killed at each point, and last of the one that got through."""
-    command = [sys.executable, str(DRIVER), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
-
-
 async def test_a_kill_at_any_point_around_the_third_strike_leaves_both_or_neither(tmp_path: Path) -> None:
     """The record and its event are one: it is aside with the reason, or it still stands at two strikes."""
-    died = die_everywhere(tmp_path)
-    assert len(died) >= 8
-    assert {each["code"] for each in died[:-1]} == {-signal.SIGKILL}
+    async with opened_neurons(Home.at(tmp_path / "0"), FakeClock()) as neurons:
+        await neurons.adopt()
+        await neurons.book.refresh()
+        for _ in range(2):
+            await neurons.book.ran(neurons.neuron(), run_of("failed"))
+    places = deaths(DRIVER, tmp_path)
+    assert len(places) >= 8
     found = set()
-    for each in died:
-        async with opened_neurons(Home.at(Path(each["home"])), FakeClock()) as neurons:
+    for number in places:
+        async with opened_neurons(Home.at(tmp_path / str(number)), FakeClock()) as neurons:
             names, record = await neurons.refreshed(), await neurons.record()
             (vouched_for,) = (await vouched(neurons.log, await neurons.log.scan("neuron"))).values()
             assert vouched_for == record

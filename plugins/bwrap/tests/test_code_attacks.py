@@ -198,7 +198,7 @@ for pid in {pids!r}:
         found[f"{{place}} {{pid}}"] = tried(open, f"/proc/{{pid}}/{{place}}")
 found["all"] = tried(os.kill, -1, 9)
 found["parent"] = tried(os.kill, os.getppid() or -1, 9)
-found["user"] = tried(os.setpriority, os.PRIO_USER, 0, 5) or "E0"
+found["user"] = tried(os.setpriority, os.PRIO_USER, 0, 19) or "E0"
 answers(found)
 """
     found = await answers(code)
