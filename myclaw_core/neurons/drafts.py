@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from myclaw_core import codec
 from myclaw_core.atomic import replace_file
@@ -59,6 +60,7 @@ class Tested:
     at: datetime
     report: BirthReport
     reward: Reward
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
 @frozen(kw_only=True)
