@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
-    from yaml import MappingNode, Node
+    from yaml import MappingNode, Node, SafeLoader
 
 __all__ = ["MANIFEST_FILE", "MAX_MANIFEST_BYTES", "NEURON_NAME", "read_manifest"]
 
@@ -199,30 +200,42 @@ def _document(data: bytes) -> tuple[Mapping[str, int], Mapping[str, Any]]:
 
 
 def _composed(text: str) -> Node | None:
-    """Return the tree of the file, once it is clear that nothing in it refers to anything else."""
+    """Return the tree of the file, in which nothing refers to anything else."""
     import yaml
 
-    depth = count = 0
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            count += 1
-            line = event.start_mark.line + 1 if event.start_mark else 1
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise _wrong(line, N_("anchors and aliases may not be used"))
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
-            if getattr(event, "tag", None):
-                raise _wrong(line, N_("tags such as {tag} may not be used", tag=str(getattr(event, "tag", ""))[:80]))
-            if depth > _MAX_DEPTH or count > _MAX_NODES:
-                raise _wrong(line, N_("the manifest is too deep or too long"))
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+        return yaml.compose(text, Loader=_plain_loader())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise _wrong(mark.line + 1 if mark else 1, N_("not YAML: {why}", why=error.problem or "")) from None
     except (yaml.YAMLError, RecursionError, ValueError):
         raise _wrong(1, N_("not YAML that can be read")) from None
+
+
+@cache
+def _plain_loader() -> type[SafeLoader]:
+    """Return what composes a tree and refuses what is not plain before it goes on."""
+    import yaml
+
+    class PlainLoader(yaml.SafeLoader):
+        depth = count = 0
+
+        def compose_node(self, parent: Node | None, index: int) -> Node | None:
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                raise _wrong(line, N_("anchors and aliases may not be used"))
+            if tag := getattr(event, "tag", None):
+                raise _wrong(line, N_("tags such as {tag} may not be used", tag=str(tag)[:80]))
+            self.depth += 1
+            self.count += 1
+            if self.depth > _MAX_DEPTH or self.count > _MAX_NODES:
+                raise _wrong(line, N_("the manifest is too deep or too long"))
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
+    return PlainLoader
 
 
 def _value(node: Node) -> Any:
