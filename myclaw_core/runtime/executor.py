@@ -69,11 +69,7 @@ class Executor:
         self._neurons = neurons
 
     async def execute(
-        self,
-        call: ToolCall,
-        step: ActionStep,
-        planned: Planned | None,
-        around: Surroundings,
+        self, call: ToolCall, step: ActionStep, planned: Planned | None, around: Surroundings
     ) -> ActionStep:
         """Run the call and return the finished step.
 
@@ -82,7 +78,7 @@ class Executor:
             asyncio.CancelledError: The turn was cancelled; what the tool did until then is recorded.
         """
         tool = self._services.tools.get(call.tool)
-        if tool is None or (tool.neuron is not None and tool.version != step.actor_version):
+        if tool is None or (tool.neuron is not None and (planned is None or planned.neuron != tool.neuron.digest)):
             gone = N_("the neuron {tool} is no longer what was judged; it was not run, look again", tool=call.tool)
             error = ToolError(kind="denied", message=gone, retryable=True)
             return await self._end(evolve(step, state="failed", error=error))

@@ -23,7 +23,7 @@ from myclaw_core.runtime.ctx_tools import CTX_LLM, CTX_READ, CTX_WRITE, write_ar
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.tool import Handed
-from myclaw_core.runtime.types import ActionStep, Message, ToolCall
+from myclaw_core.runtime.types import ActionStep, Message, ToolCall, ToolResult
 from myclaw_core.types.action import Caller
 
 __all__ = ["MAX_DEPTH", "MAX_PROMPT_CHARS", "Frame", "RunStep", "Surroundings", "TurnWorld"]
@@ -119,35 +119,32 @@ class TurnWorld:
 
     async def read(self, path: str) -> bytes:
         """Return what a file holds."""
-        handed, _step = await self._done(CTX_READ, {"path": path}, internal=True)
-        return handed.content
+        return (await self._done(CTX_READ, {"path": path}, internal=True)).content
 
     async def write(self, path: str, content: bytes) -> None:
         """Let a file hold `content`; in a dry run it is only judged."""
         await self._done(CTX_WRITE, write_args(path, content), internal=True)
 
     async def call(self, name: str, args: dict[str, Any]) -> Any:
-        """Call a tool or a neuron."""
+        """Call a tool or a neuron; in a dry run a tool that would change something gives nothing."""
         if name.startswith("neuron:") and len(self._frame.callers) >= MAX_DEPTH:
             raise CtxError(N_("{n} neurons are called by each other already, which is the most", n=MAX_DEPTH), "denied")
-        handed, step = await self._done(name, args)
-        result = handed.result
-        if result is None:
-            return {"text": "" if step.error is None else str(step.error.message), "data": {}}
+        result = (await self._done(name, args)).result or ToolResult(text="")
         if name.startswith("neuron:"):
             return result.data["output"]
         return {"text": result.text, "data": dict(result.data)}
 
     async def fetch(self, url: str) -> str:
         """Return the text at a URL, without what the tool says about it."""
-        handed, _step = await self._done(_FETCH, {"url": url, "raw": True, "max_chars": _MOST_FETCHED_CHARS})
-        text, data = ("", {}) if handed.result is None else (handed.result.text, handed.result.data)
+        handed = await self._done(_FETCH, {"url": url, "raw": True, "max_chars": _MOST_FETCHED_CHARS})
+        result = handed.result or ToolResult(text="")
+        data = result.data
         if "redirect" in data:
             target = data["redirect"]
             raise CtxError(N_("{url} points to {target}; fetch that", url=url, target=target), "failed")
         if data.get("end", 0) < data.get("chars", 0):
             raise CtxError(N_("{url} has more than {n} characters", url=url, n=_MOST_FETCHED_CHARS), "failed")
-        return text.partition("\n\n")[2][: data.get("end", 0)]
+        return result.text.partition("\n\n")[2][: data.get("end", 0)]
 
     async def llm(self, prompt: str) -> str:
         """Return a model's answer; what the quota in EUR allows is looked at before each call."""
@@ -156,8 +153,8 @@ class TurnWorld:
             raise CtxError(N_("the quota cost_eur, {n}, is used up", n=most_eur), "quota")
         if len(prompt) > MAX_PROMPT_CHARS:
             raise CtxError(N_("the prompt is longer than {n} characters", n=MAX_PROMPT_CHARS), "quota")
-        handed, _step = await self._done(CTX_LLM, {"prompt": prompt}, internal=True, ask=self._ask)
-        return "" if handed.result is None else handed.result.text
+        handed = await self._done(CTX_LLM, {"prompt": prompt}, internal=True, ask=self._ask)
+        return handed.result.text if handed.result else ""
 
     def now(self) -> datetime:
         """Return the time."""
@@ -191,8 +188,8 @@ class TurnWorld:
         *,
         internal: bool = False,
         ask: Callable[[str], Awaitable[str]] | None = None,
-    ) -> tuple[Handed, ActionStep]:
-        """Return what a call gave and its step.
+    ) -> Handed:
+        """Return what a call gave.
 
         Raises:
             CtxError: It was not done.
@@ -205,7 +202,8 @@ class TurnWorld:
         if tool != CTX_WRITE and not was_denied:
             frame.learned()
         if step.error is None:
-            return handed, step
+            handed.result = handed.result or step.exec_result
+            return handed
         kind: CtxErrorKind = "missing" if handed.is_missing else "denied" if was_denied else "failed"
         raise CtxError(step.error.message, kind)
 

@@ -44,6 +44,7 @@ class Planned:
         irreversible: Why it could not be undone, or `None`.
         command: What it would run in the sandbox.
         level: The autonomy level that would be configured after it; `None` where that stays as it is.
+        neuron: Digest of the neuron that it would run.
     """
 
     changes: tuple[PlannedChange, ...] = ()
@@ -52,6 +53,7 @@ class Planned:
     irreversible: Text | None = None
     command: ShellCall | None = None
     level: Autonomy | None = None
+    neuron: str = ""
 
 
 @frozen(kw_only=True)
@@ -120,6 +122,8 @@ class Planner:
             return await _can_be_held(tool, tool.outbox, call)
         if tool.shell is not None:
             return await self.plan_command(tool, tool.shell, call)
+        if tool.neuron is not None:
+            return Planned(neuron=tool.neuron.digest)
         if tool.plan is None:
             return await _told(tool, call)
         files = self.files(decision.effects, {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from adopted_neurons import in_agent
 from neuron_runs import living_runs
 from neurons_in_turns import COPY, FILES, adopt, called, inner
@@ -255,14 +256,15 @@ async def test_a_neuron_asks_a_model_without_tools_and_apart_from_the_conversati
     assert [message.text for message in trace.messages if message.role == "assistant"] == ["", "Done."]
 
 
-async def test_a_neuron_whose_body_changed_while_it_was_asked_about_does_not_run(
-    open_agent, make_desk, home, clock: FakeClock
+@pytest.mark.parametrize(("body", "quotas"), [(COPY + "# another\n", {}), (COPY, {"wall_s": 7})])
+async def test_a_neuron_that_changed_while_it_was_asked_about_does_not_run(
+    open_agent, make_desk, home, clock: FakeClock, body: str, quotas: dict[str, float]
 ) -> None:
     """Neither what was judged nor what has come in its place is executed."""
 
     class Slow(RecordingChannel):
         async def ask(self, cards, submit) -> None:
-            await adopt(agent, "copy", COPY + "# another\n", FILES)
+            await adopt(agent, "copy", body, FILES, **quotas)
             await super().ask(cards, submit)
 
     async with open_agent([called("copy", **A_TO_B), says("Not done.")]) as agent:
