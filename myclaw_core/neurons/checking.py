@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.analysis import analyze_body, analyze_tests
-from myclaw_core.neurons.manifest import MANIFEST_FILE, read_manifest
+from myclaw_core.neurons.manifest import MANIFEST_FILE, ManifestError, read_manifest
 from myclaw_core.neurons.normal import NEURON_FILES, normalized
 from myclaw_core.neurons.types import CodeFinding
 from myclaw_core.types.text import Text
@@ -36,8 +35,8 @@ def check_neuron(
     files = {file: normalized(files[file]) for file in NEURON_FILES}
     try:
         manifest = read_manifest(files[MANIFEST_FILE], name)
-    except UsageError as error:
-        return (_finding(MANIFEST_FILE, "manifest", error.text),)
+    except ManifestError as error:
+        return (_finding(MANIFEST_FILE, "manifest", error.problem, error.line),)
     found = analyze_body(files["body.py"], manifest.capabilities, manifest.may_call, programs=programs)
     found += analyze_tests(files["test_birth.py"])
     return found + _of_plugins({file: files[file] for file in ("body.py", "test_birth.py")}, found, analyze)
@@ -63,5 +62,5 @@ def _of_plugins(files: Mapping[str, bytes], found: Sequence[CodeFinding], analyz
     return analyze(readable) if readable else ()
 
 
-def _finding(file: str, rule: str, message: Text) -> CodeFinding:
-    return CodeFinding(file=file, line=0, rule=rule, message=message)
+def _finding(file: str, rule: str, message: Text, line: int = 0) -> CodeFinding:
+    return CodeFinding(file=file, line=line, rule=rule, message=message)

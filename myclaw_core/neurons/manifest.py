@@ -12,13 +12,14 @@ from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.capabilities import CALLABLE, parse_capability
 from myclaw_core.neurons.quotas import QUOTAS, least_of
+from myclaw_core.neurons.schemas import has_references, validator
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from yaml import MappingNode, Node, SafeLoader
 
-__all__ = ["MANIFEST_FILE", "MAX_MANIFEST_BYTES", "NEURON_NAME", "read_manifest"]
+__all__ = ["MANIFEST_FILE", "MAX_MANIFEST_BYTES", "NEURON_NAME", "ManifestError", "read_manifest"]
 
 MANIFEST_FILE = "manifest.yaml"
 MAX_MANIFEST_BYTES = 64 * 1024
@@ -39,6 +40,20 @@ _INT = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?")
 
 
+class ManifestError(UsageError):
+    """Raised for what is no manifest; its text names file and line.
+
+    Attributes:
+        line: The line, counted from 1.
+        problem: What is wrong there, without file and line.
+    """
+
+    def __init__(self, line: int, problem: Text) -> None:
+        self.line = line
+        self.problem = problem
+        super().__init__(N_("{file}:{line}: {problem}", file=MANIFEST_FILE, line=line, problem=problem))
+
+
 def read_manifest(data: bytes, directory_name: str | None = None) -> NeuronManifest:
     """Return the manifest in the bytes of `manifest.yaml`.
 
@@ -46,21 +61,21 @@ def read_manifest(data: bytes, directory_name: str | None = None) -> NeuronManif
         directory_name: The name it must have; any where `None`.
 
     Raises:
-        UsageError: It is not a manifest; one line names file and line.
+        ManifestError: It is not a manifest.
     """
     lines, document = _document(data)
     if unknown := sorted(set(document) - {*_REQUIRED, *_OPTIONAL}):
         known = ", ".join((*_REQUIRED, *_OPTIONAL))
-        raise _wrong(lines[unknown[0]], N_("unknown key {key}; known are {known}", key=unknown[0], known=known))
+        raise ManifestError(lines[unknown[0]], N_("unknown key {key}; known are {known}", key=unknown[0], known=known))
     if missing := [key for key in _REQUIRED if key not in document]:
-        raise _wrong(1, N_("the key {key} is missing", key=missing[0]))
+        raise ManifestError(1, N_("the key {key} is missing", key=missing[0]))
     reader = _Reader(document, lines)
     if document["schema_version"] != "1.0":
-        raise _wrong(lines["schema_version"], N_('schema_version must be "1.0", in quotes'))
+        raise ManifestError(lines["schema_version"], N_('schema_version must be "1.0", in quotes'))
     name = reader.text("name", NEURON_NAME)
     if directory_name is not None and name != directory_name:
         text = N_("the name {name} differs from the folder's, {folder}", name=name, folder=directory_name)
-        raise _wrong(lines["name"], text)
+        raise ManifestError(lines["name"], text)
     return NeuronManifest(
         name=name,
         version=reader.text("version", _SEMVER),
@@ -101,16 +116,14 @@ class _Reader:
         return schema
 
     def schema(self, key: str) -> Mapping[str, Any]:
-        import jsonschema_rs
-
         value = self._document[key]
         if not isinstance(value, dict):
             raise self._wrong(key, N_("{key} must be a JSON Schema", key=key))
-        if _points_outside(value):
-            raise self._wrong(key, N_("{key} points outside itself with $ref; write it out", key=key))
+        if has_references(value):
+            raise self._wrong(key, N_("{key} refers to another place with $ref; write it out", key=key))
         try:
-            jsonschema_rs.Draft202012Validator(value)
-        except (ValueError, jsonschema_rs.ValidationError) as error:
+            validator(value)
+        except ValueError as error:
             problem = str(error).partition("\n")[0][:200]
             raise self._wrong(key, N_("{key} is no valid JSON Schema: {problem}", key=key, problem=problem)) from None
         return value
@@ -160,8 +173,8 @@ class _Reader:
             raise self._wrong(key, N_("{key} names something twice", key=key))
         return tuple(value)
 
-    def _wrong(self, key: str, text: Text) -> UsageError:
-        return _wrong(self._lines.get(key, 1), text)
+    def _wrong(self, key: str, text: Text) -> ManifestError:
+        return ManifestError(self._lines.get(key, 1), text)
 
 
 def _bad_quota(name: str, least: float, *, whole: bool) -> Text:
@@ -170,31 +183,19 @@ def _bad_quota(name: str, least: float, *, whole: bool) -> Text:
     return N_("the quota {name} must be a number of at least {least}", name=name, least=least)
 
 
-def _wrong(line: int, text: Text) -> UsageError:
-    return UsageError(N_("{file}:{line}: {problem}", file=MANIFEST_FILE, line=line, problem=text))
-
-
-def _points_outside(value: Any) -> bool:
-    if isinstance(value, dict):
-        pointer = value.get("$ref", value.get("$dynamicRef", "#"))
-        outside = isinstance(pointer, str) and not pointer.startswith("#")
-        return outside or any(map(_points_outside, value.values()))
-    return isinstance(value, list) and any(map(_points_outside, value))
-
-
 def _document(data: bytes) -> tuple[Mapping[str, int], Mapping[str, Any]]:
     """Return the line and the value of each key at the top."""
     if len(data) > MAX_MANIFEST_BYTES:
-        raise _wrong(1, N_("the file has more than {n} bytes", n=MAX_MANIFEST_BYTES))
+        raise ManifestError(1, N_("the file has more than {n} bytes", n=MAX_MANIFEST_BYTES))
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _wrong(data.count(b"\n", 0, error.start) + 1, N_("this is not UTF-8 text")) from None
+        raise ManifestError(data.count(b"\n", 0, error.start) + 1, N_("this is not UTF-8 text")) from None
     import yaml
 
     root: Node | None = _composed(text)
     if not isinstance(root, yaml.MappingNode):
-        raise _wrong(1, N_("a manifest is a list of keys with values"))
+        raise ManifestError(1, N_("a manifest is a list of keys with values"))
     document = _mapping(root)
     return {str(key.value): _line(key) for key, _ in root.value}, document
 
@@ -207,9 +208,9 @@ def _composed(text: str) -> Node | None:
         return yaml.compose(text, Loader=_plain_loader())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _wrong(mark.line + 1 if mark else 1, N_("not YAML: {why}", why=error.problem or "")) from None
+        raise ManifestError(mark.line + 1 if mark else 1, N_("not YAML: {why}", why=error.problem or "")) from None
     except (yaml.YAMLError, RecursionError, ValueError):
-        raise _wrong(1, N_("not YAML that can be read")) from None
+        raise ManifestError(1, N_("not YAML that can be read")) from None
 
 
 @cache
@@ -224,13 +225,13 @@ def _plain_loader() -> type[SafeLoader]:
             event = self.peek_event()  # type: ignore[no-untyped-call]
             line = event.start_mark.line + 1 if event.start_mark else 1
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise _wrong(line, N_("anchors and aliases may not be used"))
+                raise ManifestError(line, N_("anchors and aliases may not be used"))
             if tag := getattr(event, "tag", None):
-                raise _wrong(line, N_("tags such as {tag} may not be used", tag=str(tag)[:80]))
+                raise ManifestError(line, N_("tags such as {tag} may not be used", tag=str(tag)[:80]))
             self.depth += 1
             self.count += 1
             if self.depth > _MAX_DEPTH or self.count > _MAX_NODES:
-                raise _wrong(line, N_("the manifest is too deep or too long"))
+                raise ManifestError(line, N_("the manifest is too deep or too long"))
             node = super().compose_node(parent, index)
             self.depth -= 1
             return node
@@ -253,7 +254,7 @@ def _mapping(node: MappingNode) -> dict[str, Any]:
     for key, value in node.value:
         name = _key(key)
         if name in found:
-            raise _wrong(_line(key), N_("the key {key} stands twice", key=name[:80]))
+            raise ManifestError(_line(key), N_("the key {key} stands twice", key=name[:80]))
         found[name] = _value(value)
     return found
 
@@ -266,9 +267,9 @@ def _key(node: Node) -> str:
     import yaml
 
     if not isinstance(node, yaml.ScalarNode):
-        raise _wrong(_line(node), N_("a key must be text"))
+        raise ManifestError(_line(node), N_("a key must be text"))
     if node.style is None and (node.value.lower() in _NOT_YES or node.value == "<<"):
-        raise _wrong(_line(node), N_("the key {key} must stand in quotes", key=node.value))
+        raise ManifestError(_line(node), N_("the key {key} must stand in quotes", key=node.value))
     return str(node.value)
 
 
@@ -283,5 +284,5 @@ def _scalar(text: str, line: int, *, is_plain: bool) -> str | int | float | bool
     if _FLOAT.fullmatch(text):
         return float(text)
     if text == "" or text.lower() in _NOT_YES or re.match(r"[-+.]?[0-9].*[xob_:]|[-+.]*(?:inf|nan)$", text.lower()):
-        raise _wrong(line, N_("the value {value} could mean something else; put it in quotes", value=text[:80]))
+        raise ManifestError(line, N_("the value {value} could mean something else; put it in quotes", value=text[:80]))
     return text

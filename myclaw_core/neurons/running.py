@@ -17,6 +17,7 @@ from myclaw_core.neurons.inside import sources
 from myclaw_core.neurons.quotas import code_limits
 from myclaw_core.neurons.requests import ForeignFrameError, Request
 from myclaw_core.neurons.rights import Limited
+from myclaw_core.neurons.schemas import validator
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.neurons.wall import WallClock
 from myclaw_core.neurons.world import World
@@ -136,11 +137,9 @@ def _done(output: Any, manifest: NeuronManifest, report: SandboxReport, talk: Co
 
 def _misfit(output: Any, manifest: NeuronManifest) -> Text | None:
     """Return what keeps an output from fitting the schema."""
-    import jsonschema_rs
-
     try:
-        jsonschema_rs.Draft202012Validator(dict(manifest.output_schema)).validate(output)
-    except (ValueError, jsonschema_rs.ValidationError) as error:
+        validator(manifest.output_schema).validate(output)
+    except ValueError as error:
         problem = getattr(error, "message", str(error))
         return N_("its output does not fit its output_schema: {problem}", problem=_shown(problem))
     return None

@@ -85,11 +85,13 @@ def test_findings_for_programs_are_one_document(neuron: Path, capsys: pytest.Cap
 
 
 def test_a_wrong_manifest_names_its_line(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The name must be the folder's."""
+    """The name must be the folder's; programs get the line as a number."""
     (neuron / "manifest.yaml").write_bytes(MANIFEST.replace(b"word_count", b"other_name"))
 
     assert main(["neurons", "check", str(neuron)]) == 1
-    assert "manifest.yaml:2: the name other_name differs" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("manifest.yaml:2: [manifest] the name other_name differs")
+    assert main(["neurons", "check", str(neuron), "--json"]) == 1
+    assert [found["line"] for found in json.loads(capsys.readouterr().out)["findings"]] == [2]
 
 
 def test_a_link_in_place_of_a_file_is_not_followed(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:

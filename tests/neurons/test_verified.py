@@ -105,7 +105,7 @@ def test_no_unsigned_byte_is_ever_verified_while_a_thread_swaps_the_body(tmp_pat
         (b"name: word_count", "name: word_c\u043eunt".encode(), "does not have the form"),
         (b"name: word_count", b"name: line_count", "differs from the folder's"),
         (b"version: 1.0.0\n", b"", "the key version is missing"),
-        (b"{type: object}", b"{$ref: 'file:///etc/passwd'}", "points outside"),
+        (b"{type: object}", b"{$ref: 'file:///etc/passwd'}", "refers to another place"),
         (b"Count words.", b"\xff", "not UTF-8"),
     ],
 )
