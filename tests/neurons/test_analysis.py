@@ -56,6 +56,23 @@ BOMBS = {
     "NUL in a text": RUN + b"X = b'\x00'\n",
     "a backslash at the end": RUN + b"X = \\",
 }
+SEED = b"import random\nasync def run(ctx, args):\n%s    x7 = 1\n    random.Random(x0)\n    return {}\n"
+TANGLES = {
+    "seeds of seeds": SEED % b"".join(b"    x%d = x%d\n" % (n // 250, n // 250 + 1) for n in range(7 * 250)),
+    "seeds that may be any": SEED
+    % b"".join(b"    x%d = (%s)\n" % (n, b" or\n".join([b"x%d" % (n + 1)] * 400)) for n in range(7)),
+    "many generators of one seed": b"import random\n"
+    + RUN
+    + b"def f(x):\n"
+    + b"    x = x\n" * 500
+    + b"    random.Random(x)\n" * 900,
+    "a chain of enumerations": b"import enum\n"
+    + RUN
+    + b"class A2000(enum.Enum):\n  x = 1\n"
+    + b"".join(b"class A%d(A%d):\n  x = 1\n" % (n, n + 1) for n in range(1_500)),
+    "many imports": RUN + b"".join(b"import a.b%d\n" % n for n in range(2_500)) + b"def f():\n" + b"    a.x\n" * 1_000,
+}
+"""Files with much to follow: each is followed once, else this would not end."""
 BEYOND_THE_GRAMMAR = {
     "return outside of a function": b"return 1\n",
     "await in a plain function": b"def f(ctx):\n    return await ctx\n",
@@ -175,6 +192,14 @@ def test_every_honest_body_passes(honest: Any) -> None:
 def test_what_would_break_a_parser_is_refused(name: str) -> None:
     """A file made to exhaust the parser is a finding."""
     assert analyze_body(BOMBS[name], (), ())
+
+
+@pytest.mark.parametrize("name", TANGLES)
+def test_what_would_go_on_and_on_is_read_to_its_end(name: str) -> None:
+    """No rule is left out for that: none of these is too big to be read."""
+    rules = {finding.rule for finding in analyze_body(TANGLES[name], (), ())}
+
+    assert not rules & {"depth", "size", "fault"}
 
 
 @pytest.mark.parametrize("name", BEYOND_THE_GRAMMAR)

@@ -63,13 +63,22 @@ def _may_be_none(code: Code, node: ast.expr, depth: int = 0) -> bool:
         case ast.Call(func=ast.Attribute(attr="get"), args=[_], keywords=[]):
             return True
         case ast.IfExp(body=body, orelse=orelse):
-            values: list[ast.expr | None] = [body, orelse]
-        case ast.BoolOp(values=values_):
-            values = [*values_]
+            values = [body, orelse]
+        case ast.BoolOp(values=values):
+            pass
         case ast.NamedExpr(value=value):
             values = [value]
         case ast.Name(id=name):
-            values = [*values_of(code, name)]
+            return _name_may_be_none(code, name, depth)
         case _:
             return False
-    return depth > _DEPTH or any(value is not None and _may_be_none(code, value, depth + 1) for value in values)
+    return depth > _DEPTH or any(_may_be_none(code, value, depth + 1) for value in values)
+
+
+def _name_may_be_none(code: Code, name: str, depth: int) -> bool:
+    if ("none", name) not in code.found:
+        code.found["none", name] = True  # for a name that leads back to itself
+        values = (value for value in values_of(code, name) if value is not None)
+        code.found["none", name] = depth > _DEPTH or any(_may_be_none(code, value, depth + 1) for value in values)
+    may_be: bool = code.found["none", name]
+    return may_be

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Mapping
 
 from myclaw_core.messages import N_
@@ -85,9 +86,16 @@ def _own_bases(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> set[s
 
 def _enumerations(code: Code, classes: Mapping[str, ast.ClassDef]) -> set[str]:
     """Return the names of the classes that are enumerations, by themselves or through another one."""
-    found = {node.name for node in classes.values() if any(base.startswith("enum.") for base in _built_on(code, node))}
-    while more := {node.name for node in classes.values() if _own_bases(node, classes) & found} - found:
-        found |= more
+    built = defaultdict[str, list[str]](list)
+    for node in classes.values():
+        for base in _own_bases(node, classes):
+            built[base].append(node.name)
+    found = set[str]()
+    new = [name for name, node in classes.items() if any(base.startswith("enum.") for base in _built_on(code, node))]
+    while new:
+        name = new.pop()
+        new += [] if name in found else built[name]
+        found.add(name)
     return found
 
 

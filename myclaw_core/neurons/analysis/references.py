@@ -84,7 +84,8 @@ def _check_attribute(code: Code, node: ast.Attribute, own: frozenset[str], line:
 
 
 def _leads(code: Code, base: str) -> bool:
-    return any(module.startswith(f"{base}.") for module in code.imported)
+    """Return whether a name leads to a listed module that is imported; others are refused where they are imported."""
+    return any(module.startswith(f"{base}.") and module in code.imported for module in MODULES)
 
 
 def _check_of_module(code: Code, node: ast.Attribute, module: str, line: int, finder: Finder) -> None:

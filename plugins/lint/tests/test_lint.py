@@ -89,8 +89,33 @@ def test_a_missing_tool_is_no_yes(tmp_path: Path) -> None:
 
 def test_what_bandit_cannot_read_is_no_yes() -> None:
     """It would skip such a file in silence."""
-    with pytest.raises(UnavailableError, match="left the file out"):
+    with pytest.raises(UnavailableError, match="SyntaxError"):
         bandit_findings("body.py", b"def (")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"X = [\n" + b"'',\n" * 11_000 + b"]\n",
+        b"X = {\n" + b"1: b'',\n" * 5_500 + b"}\n",
+        b"def f(x):\n    x(\n" + b"'',\n" * 11_000 + b"    )\n",
+        b"X = f'''" + b"{X}\n" * 6_000 + b"'''\n",
+    ],
+)
+def test_what_would_take_bandit_long_is_no_yes(code: bytes) -> None:
+    """It goes through all lines of an expression for each text in it."""
+    with pytest.raises(UnavailableError, match="holds too many texts; split it up"):
+        bandit_findings("body.py", code)
+
+
+def test_a_long_table_of_texts_is_fine() -> None:
+    """As long as anybody writes one by hand."""
+    assert bandit_findings("body.py", b"X = [\n" + b"    'a text',\n" * 1_500 + b"]\n") == ()
+
+
+def test_no_more_is_found_than_helps_anybody() -> None:
+    """A file can hold thousands of the same."""
+    assert len(lint({"body.py": b"X = {\n" + b"1: 2,\n" * 1_000 + b"}\n"})) == 100
 
 
 def test_what_cannot_be_parsed_is_a_finding() -> None:

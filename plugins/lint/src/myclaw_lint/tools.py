@@ -13,9 +13,13 @@ from myclaw_lint.style import ruff_findings
 
 __all__ = ["lint"]
 
+_MOST = 100
+
 
 def lint(files: Mapping[str, bytes]) -> tuple[CodeFinding, ...]:
-    """Return what both find in the files, in the order of their lines; ruff, a process of its own, works meanwhile.
+    """Return what both find in the files, in the order of their lines, and no more than helps anybody.
+
+    Ruff, a process of its own, works meanwhile.
 
     Args:
         files: The bytes of Python files by name.
@@ -24,7 +28,7 @@ def lint(files: Mapping[str, bytes]) -> tuple[CodeFinding, ...]:
         asked = [beside.submit(_found, "ruff", ruff_findings, file, data) for file, data in files.items()]
         found = [each for file, data in files.items() for each in _found("bandit", bandit_findings, file, data)]
         found += [each for answer in asked for each in answer.result()]
-    return tuple(sorted(found, key=lambda each: (each.file, each.line, each.rule)))
+    return tuple(sorted(found, key=lambda each: (each.file, each.line, each.rule)))[:_MOST]
 
 
 def _found(
