@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -116,6 +116,14 @@ async def end(tx: LogTransaction, origin: Origin, ending: DeferralEnding, by: UU
     """
     await tx.delete(DEFERRED_KIND, str(origin.request_id))
     await tx.append(DeferralEnded(trace_id=origin.trace_id, request_id=origin.request_id, ending=ending, by=by))
+
+
+async def end_where(tx: LogTransaction, is_over: Callable[[Deferred], bool], ending: DeferralEnding) -> int:
+    """End the questions that were left for which something has changed; return how many there were."""
+    over = [deferred for _raw, deferred in _readable(await tx.scan(DEFERRED_KIND)) if is_over(deferred)]
+    for each in over:
+        await end(tx, each.origin, ending)
+    return len(over)
 
 
 async def _is_vouched_for(log: EventLog, deferred: Deferred, raw: bytes) -> bool:

@@ -35,7 +35,7 @@ Reach = Literal["once", "10_min", "30_min", "3_times", "always", "keep_asking", 
 """How far an answer goes: this once; similar ones for a time or a number of times, this one included; exactly this from
 now on; this once, and trust ends no question of the kind; or, with a no, never again."""
 GrantEnding = Literal["over", "used up", "revoked", "paused"]
-DeferralEnding = Literal["run", "denied", "expired", "crowded out", "dropped"]
+DeferralEnding = Literal["run", "denied", "expired", "crowded out", "dropped", "outdated"]
 
 
 @frozen(kw_only=True)

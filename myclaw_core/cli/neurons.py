@@ -73,7 +73,7 @@ def print_findings(name: str, found: Sequence[CodeFinding], *, as_json: bool) ->
         print(json.dumps(document, ensure_ascii=False, indent=2))
         return
     for each in found:
-        print(visible(f"{each.file}:{each.line}: [{each.rule}] {render(each.message)}"))
+        print(visible(render(each.told)))
     if not found:
         print(visible(_("{name}: nothing found", name=name)))
 

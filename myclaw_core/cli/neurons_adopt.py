@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render, use_language
+from myclaw_core.neurons.words import ended_told
 
 if TYPE_CHECKING:
     from myclaw_core.neurons.adopting import Adoption, Answered
@@ -116,7 +117,7 @@ class _Telling:
             {"file": each.file, "line": each.line, "rule": each.rule, "message": str(each.message)} for each in found
         ]
         for each in found:
-            self._say(f"{each.file}:{each.line}: [{each.rule}] {render(each.message)}")
+            self._say(render(each.told))
         if not found:
             self._say(_("check: nothing found"))
 
@@ -145,7 +146,7 @@ class _Telling:
             self._say(f"  {render(problem)}")
 
     def _dossier(self, draft: Draft, before: NeuronRecord | None) -> None:
-        from myclaw_core.neurons.settling import digest_on_record
+        from myclaw_core.neurons.records import digest_on_record
 
         reward = draft.tested.reward
         replaces = before.version if before is not None and digest_on_record(before) else ""
@@ -155,6 +156,8 @@ class _Telling:
     def _answered(self, answered: Answered) -> int:
         name, version = self._adoption.manifest.name, self._adoption.manifest.version
         if answered.state == "adopted":
+            if answered.ended:
+                self._say(ended_told(name, answered.ended))
             return self._end("adopted", _("adopted: {name} {version}", name=name, version=version))
         if answered.state == "left" and answered.until is not None:
             from myclaw_core.clock import local_zone

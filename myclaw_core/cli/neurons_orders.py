@@ -11,6 +11,7 @@ from myclaw_core.cli.neurons_open import open_neurons, sender
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import _, render
 from myclaw_core.neurons.records import find
+from myclaw_core.neurons.words import removed_told
 from myclaw_core.paths import Home
 
 __all__ = ["run"]
@@ -39,11 +40,12 @@ async def _disable(args: argparse.Namespace) -> int:
 
 async def _remove(args: argparse.Namespace) -> int:
     async with open_neurons() as neurons:
-        kept = await neurons.orders.remove(args.name, sender())
+        removed = await neurons.orders.remove(args.name, sender())
     if args.json:
-        print(json.dumps({"removed": args.name, "kept": str(kept)}, ensure_ascii=False))
+        print(json.dumps({"removed": args.name, "kept": str(removed.kept or "")}, ensure_ascii=False))
     else:
-        print(visible(_("{name} was removed; what it was is kept in {path}", name=args.name, path=str(kept))))
+        for line in removed_told(args.name, removed):
+            print(visible(line))
     return 0
 
 

@@ -45,6 +45,7 @@ WORDS = (
     N_("run"),
     N_("crowded out"),
     N_("dropped"),
+    N_("outdated"),
     # How far a message in the outbox came.
     N_("held"),
     N_("sending"),

@@ -21,7 +21,8 @@ from myclaw_core.neurons.capabilities import CapabilityKind, parse_capability
 from myclaw_core.neurons.drafts import DRAFTS, Draft, DraftGoneError, Drafts
 from myclaw_core.neurons.lock import changing_neurons
 from myclaw_core.neurons.placing import make_ready, require_replaceable
-from myclaw_core.neurons.settling import ADMIT, digest_on_record, settle
+from myclaw_core.neurons.questions import ADMIT, end_outdated
+from myclaw_core.neurons.settling import settle
 from myclaw_core.neurons.signing import NEURON_KEY, neuron_key, sign
 from myclaw_core.neurons.types import NeuronManifest, NeuronRecord, VerifiedNeuron
 from myclaw_core.neurons.verified import verify_folders
@@ -153,7 +154,9 @@ class Admission:
                 raise
             await self._put_in_place(name)
         self.drafts.drop(draft.digest)
-        return ToolResult(text=f"adopted {name} {version}", data={"name": name, "digest": draft.digest})
+        return ToolResult(
+            text=f"adopted {name} {version}", data={"name": name, "digest": draft.digest, "tested": draft.tested.digest}
+        )
 
     def _require_clean(self, draft: Draft) -> None:
         """Analyse it again: a plugin may have learned since what is wrong with it."""
@@ -161,16 +164,7 @@ class Admission:
 
         found = check_neuron(draft.files, draft.manifest.name, self.analyze, programs=self.programs)
         if found:
-            first = found[0]
-            raise ToolFailure(
-                N_(
-                    "{file}:{line}: [{rule}] {message}",
-                    file=first.file,
-                    line=first.line,
-                    rule=first.rule,
-                    message=first.message,
-                )
-            )
+            raise ToolFailure(found[0].told)
 
     def _make_ready(self, draft: Draft) -> None:
         name, key = draft.manifest.name, neuron_key(self.home.keys)
@@ -195,10 +189,11 @@ class Admission:
             await self._require_same_base(tx, record.name, replaces)
             await records.born(tx, record)
             await tx.append(order)
+            await end_outdated(tx, record.name, record.digest)
 
     async def _require_same_base(self, tx: LogTransaction, name: str, replaces: str) -> None:
         """Check that what the person saw replaced is what is replaced."""
-        if digest_on_record(await records.find(self.log, name, tx)) != replaces:
+        if records.digest_on_record(await records.find(self.log, name, tx)) != replaces:
             raise ToolFailure(
                 N_("another version of {name} was adopted since this was asked; adopt the folder again", name=name)
             )

@@ -11,9 +11,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
-from myclaw_core.approval.types import Deferred
+from myclaw_core.approval.types import DeferralEnding, Deferred
+from myclaw_core.events.types import DeferralEnded
 from myclaw_core.messages import N_
 from myclaw_core.neurons import records
 from myclaw_core.neurons.admission import covers_new
@@ -23,8 +24,8 @@ from myclaw_core.neurons.checking import check_neuron
 from myclaw_core.neurons.drafts import Draft, Tested
 from myclaw_core.neurons.manifest import MANIFEST_FILE, read_manifest
 from myclaw_core.neurons.placing import require_replaceable
+from myclaw_core.neurons.questions import ADMIT, asked_about, is_outdated
 from myclaw_core.neurons.reward import adoption_reward
-from myclaw_core.neurons.settling import ADMIT, asked_about, digest_on_record
 from myclaw_core.neurons.signing import digest_of, neuron_key
 from myclaw_core.neurons.types import CodeFinding, NeuronManifest, NeuronRecord, VerifiedNeuron
 from myclaw_core.neurons.verified import verified
@@ -48,11 +49,21 @@ class Answered:
         state: `left` where it still waits for an answer.
         until: Until when it waits.
         reason: Why it was not adopted, where that was not a person's no.
+        ended: How many questions about other versions ended with it, since they were about replacing what is no more.
     """
 
     state: Literal["adopted", "left", "denied", "failed"]
     until: datetime | None = None
     reason: Text = field(factory=lambda: Text(""))
+    ended: int = 0
+
+
+_ENDINGS: Mapping[DeferralEnding, Text] = {
+    "expired": N_("nobody answered in time"),
+    "crowded out": N_("too many questions waited, and the oldest was let go"),
+    "dropped": N_("the question was let go"),
+    "outdated": N_("another version was adopted or removed since this was asked; adopt the folder again"),
+}
 
 
 @define(slots=False)
@@ -69,6 +80,7 @@ class Adoption:
     files: Mapping[str, bytes]
     folder_name: str
     sender: str
+    _question: Deferred | None = field(default=None, init=False)
 
     @cached_property
     def manifest(self) -> NeuronManifest:
@@ -104,7 +116,7 @@ class Adoption:
             StoreError: The record cannot be trusted, or the key cannot be used.
         """
         record = await self.record()
-        if record is None or digest_on_record(record) != self.digest:
+        if record is None or records.digest_on_record(record) != self.digest:
             return None
         home = self.agent.home
         found = verified(home.neurons / record.name, neuron_key(home.keys), digest=self.digest)
@@ -152,6 +164,11 @@ class Adoption:
         Raises:
             StoreError: The log cannot be written.
         """
+        others = len([left for left in await self.agent.services.gateway.left() if self._is_other(left)])
+        answered = await self._ask(quiet, channel)
+        return evolve(answered, ended=others) if answered.state == "adopted" else answered
+
+    async def _ask(self, quiet: Channel, channel: Channel | None) -> Answered:
         if not self.agent.services.config.approval.defer_days:
             return await self._ask_at_once(channel or quiet)
         problem = await self.leave(quiet)
@@ -176,13 +193,27 @@ class Adoption:
         if await self.standing() is not None:
             return Answered(state="adopted")
         left = await self._left()
-        return Answered(state="denied") if left is None else Answered(state="left", until=left.expires_at)
+        return await self._ended() if left is None else Answered(state="left", until=left.expires_at)
 
     async def _put(self, channel: Channel) -> Answered:
         traces = await put_left(self.agent.services, channel, self._turn, self.agent.run, only=self._is_this)
         found = await self.answered()
         errors = [step.error for trace in traces for step in trace.steps if step.error and step.error.kind != "denied"]
-        return Answered(state="failed", reason=errors[0].message) if errors and found.state == "denied" else found
+        return Answered(state="failed", reason=errors[0].message) if errors and found.state != "adopted" else found
+
+    async def _ended(self) -> Answered:
+        """Return how the question ended that does not wait any more and adopted nothing."""
+        asked = self._question
+        if asked is None:
+            return Answered(state="failed", reason=N_("the question was not left"))
+        told = [event for _, event in await self.agent.log.events(asked.origin.trace_id, DeferralEnded)]
+        endings = [
+            each.ending for each in told if isinstance(each, DeferralEnded) and each.request_id == asked.request.id
+        ]
+        ending = endings[-1] if endings else "expired"
+        if ending == "denied":
+            return Answered(state="denied")
+        return Answered(state="failed", reason=_ENDINGS.get(ending, N_("the yes could not be followed")))
 
     async def _ask_at_once(self, channel: Channel) -> Answered:
         call = await self._call(channel, attended=channel.attended)
@@ -199,7 +230,7 @@ class Adoption:
         return SingleCall(self.agent.services, turn, channel, call)
 
     async def _args(self) -> Mapping[str, Any]:
-        replaces = digest_on_record(await self.record())
+        replaces = records.digest_on_record(await self.record())
         return {"name": self.manifest.name, "digest": self.digest, "replaces": replaces}
 
     async def _turn(self, text: str, *, attended: bool = True) -> Turn:
@@ -222,7 +253,12 @@ class Adoption:
     async def _left(self) -> Deferred | None:
         args = await self._args()
         waiting = await self.agent.services.gateway.left()
-        return next((each for each in waiting if self._is_this(each) and dict(each.sealed.args) == args), None)
+        found = next((each for each in waiting if self._is_this(each) and dict(each.sealed.args) == args), None)
+        self._question = found or self._question
+        return found
+
+    def _is_other(self, left: Deferred) -> bool:
+        return is_outdated(left, self.manifest.name, self.digest) and not self._is_this(left)
 
     def _is_this(self, left: Deferred) -> bool:
         return left.request.draft.action.tool_name == ADMIT and left.sealed.args.get("digest") == self.digest

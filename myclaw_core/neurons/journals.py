@@ -17,6 +17,7 @@ from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.folder import JOURNAL_FILES
+from myclaw_core.neurons.placing import archived_as
 from myclaw_core.neurons.types import Invocation
 from myclaw_core.paths import Home
 from myclaw_core.plugins.contain import one_line
@@ -118,10 +119,7 @@ class Journals:
 
     def _set_aside(self, name: str, reason: Text) -> None:
         """Move a journal with its companions where nobody reads it; nothing of it is deleted."""
-        folder = (
-            self.home.neuron_archive
-            / f"{name}-journal-{self.clock.now():%Y%m%dT%H%M%S}-{str(self.clock.new_id())[-12:]}"
-        )
+        folder = archived_as(self.home, self.clock, name, "journal")
         try:
             folder.mkdir(mode=0o700, parents=True)
             for file in JOURNAL_FILES:

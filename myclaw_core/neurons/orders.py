@@ -13,18 +13,34 @@ from attrs import frozen
 from myclaw_core.clock import Clock
 from myclaw_core.errors import UnavailableError, UsageError
 from myclaw_core.events.log import EventLog, LogTransaction
+from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_
 from myclaw_core.neurons.book import withdrawn
 from myclaw_core.neurons.checking import Analyze, check_neuron
 from myclaw_core.neurons.lock import changing_neurons
-from myclaw_core.neurons.records import changed, find, standing
+from myclaw_core.neurons.placing import archived_as
+from myclaw_core.neurons.questions import end_outdated
+from myclaw_core.neurons.records import changed, digest_on_record, find, standing
 from myclaw_core.neurons.signing import NEURON_KEY
 from myclaw_core.neurons.types import NeuronRecord, VerifiedNeuron
 from myclaw_core.neurons.verified import Quarantined, neuron_names, usable_key, verified
 from myclaw_core.paths import Home
 from myclaw_core.types.text import Text
 
-__all__ = ["NeuronOrders"]
+__all__ = ["NeuronOrders", "Removed"]
+
+
+@frozen(kw_only=True)
+class Removed:
+    """What was done to remove a neuron.
+
+    Attributes:
+        kept: Where its folder is now; `None` where there was none.
+        ended: How many questions ended that were asked about replacing it.
+    """
+
+    kept: Path | None
+    ended: int = 0
 
 
 @frozen(kw_only=True)
@@ -66,16 +82,7 @@ class NeuronOrders:
         neuron = await asyncio.to_thread(self._verified, record)
         found = await asyncio.to_thread(check_neuron, neuron.files, name, self.analyze, programs=self.programs)
         if found:
-            first = found[0]
-            raise UsageError(
-                N_(
-                    "{file}:{line}: [{rule}] {message}",
-                    file=first.file,
-                    line=first.line,
-                    rule=first.rule,
-                    message=first.message,
-                )
-            )
+            raise UsageError(found[0].told)
         if lost := withdrawn(neuron.manifest, self.programs):
             raise UsageError(lost)
         return record, neuron
@@ -96,8 +103,8 @@ class NeuronOrders:
         on = standing(record, self.clock.now(), status="active")
         return await changed(tx, on, "rehabilitated", sender=sender, trace_id=trace_id)
 
-    async def remove(self, name: str, sender: str) -> Path:
-        """Move the folder of a neuron, or whatever lies there, into the archive; return where it is now.
+    async def remove(self, name: str, sender: str) -> Removed:
+        """Move the folder of a neuron, or whatever lies there, into the archive.
 
         Raises:
             UsageError: There is nothing of that name.
@@ -105,23 +112,20 @@ class NeuronOrders:
         """
         async with changing_neurons(self.home.state, self.clock), self.log.transaction() as tx:
             record = await find(self.log, name, tx)
-            is_there = name in await asyncio.to_thread(neuron_names, self.home.neurons)
-            if not is_there and (record is None or record.status == "removed"):
+            is_known = record is not None and record.status != "removed"
+            kept = None
+            if name in await asyncio.to_thread(neuron_names, self.home.neurons):
+                kept = archived_as(self.home, self.clock, name)
+            elif not is_known:
                 raise UsageError(_unknown(name))
-            kept = (
-                self.home.neuron_archive / f"{name}-{self.clock.now():%Y%m%dT%H%M%S}-{str(self.clock.new_id())[-12:]}"
-            )
-            if record is not None and record.status != "removed":
-                reason = N_("you removed it; what it was is kept in {path}", path=str(kept))
-                gone = standing(record, self.clock.now(), status="removed", reason=reason)
+            ended = 0
+            if record is not None and is_known:
+                gone = standing(record, self.clock.now(), status="removed", reason=_removed(kept))
                 await changed(tx, gone, "removed", sender=sender)
-            if is_there:
+                ended = await end_outdated(tx, name, digest_on_record(gone))
+            if kept is not None:
                 await asyncio.to_thread(_move, self.home.neurons / name, kept)
-        return kept
-
-    def _kept(self, name: str) -> Path:
-        """Return a place in the archive where nothing is yet."""
-        return self.home.neuron_archive / f"{name}-{self.clock.now():%Y%m%dT%H%M%S}-{str(self.clock.new_id())[-12:]}"
+        return Removed(kept=kept, ended=ended)
 
     def _verified(self, record: NeuronRecord) -> VerifiedNeuron:
         if record.status == "active":
@@ -157,11 +161,17 @@ def _move(source: Path, target: Path) -> None:
         raise UnavailableError(
             N_(
                 "{path} cannot be moved to {folder}: {reason}; nothing was changed",
-                path=str(source),
-                folder=str(target.parent),
+                path=display_path(str(source)),
+                folder=display_path(str(target.parent)),
                 reason=error.strerror or str(error),
             )
         ) from error
+
+
+def _removed(kept: Path | None) -> Text:
+    if kept is None:
+        return N_("you removed it; its folder was gone already")
+    return N_("you removed it; what it was is kept in {path}", path=display_path(str(kept)))
 
 
 def _why(record: NeuronRecord) -> Text:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from myclaw_core.clock import Clock
 from myclaw_core.errors import EffectChangedError, UsageError
 from myclaw_core.files.handles import Place, kind_at, list_names, open_folder, open_regular, remove, rename
 from myclaw_core.messages import N_
@@ -21,10 +22,12 @@ from myclaw_core.neurons.normal import NEURON_FILES, normalized
 from myclaw_core.neurons.signing import digest_of
 from myclaw_core.neurons.types import VerifiedNeuron
 from myclaw_core.neurons.verified import verified
+from myclaw_core.paths import Home
 
-__all__ = ["bring_into_place", "make_ready", "names_beside", "require_replaceable", "resign_in_place"]
+__all__ = ["archived_as", "bring_into_place", "make_ready", "names_beside", "require_replaceable", "resign_in_place"]
 
 _NEW, _OLD = "new", "old"
+_ARCHIVED_CHARS = 50
 _OWN_FILES = (*NEURON_FILES, SIGNATURE_FILE, *JOURNAL_FILES)
 _CREATE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -127,6 +130,16 @@ def resign_in_place(neurons: Path, name: str, signature: str) -> None:
                 rename((fresh, SIGNATURE_FILE), (there, SIGNATURE_FILE))
         finally:
             _discard(new)
+
+
+def archived_as(home: Home, clock: Clock, name: str, what: str = "") -> Path:
+    """Return a place in the archive where nothing is yet, for what lies under a name of whatever length.
+
+    Args:
+        what: Which part of the neuron it is for; empty for its folder.
+    """
+    parts = (name[:_ARCHIVED_CHARS], what, f"{clock.now():%Y%m%dT%H%M%S}", str(clock.new_id())[-12:])
+    return home.neuron_archive / "-".join(filter(None, parts))
 
 
 def names_beside(neurons: Path) -> list[str]:

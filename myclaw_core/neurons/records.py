@@ -20,7 +20,18 @@ from myclaw_core.messages import N_
 from myclaw_core.neurons.types import NeuronRecord
 from myclaw_core.types.text import Text
 
-__all__ = ["MAX_STRIKES", "NEURON_KIND", "Doubted", "born", "changed", "find", "misplaced", "standing", "vouched"]
+__all__ = [
+    "MAX_STRIKES",
+    "NEURON_KIND",
+    "Doubted",
+    "born",
+    "changed",
+    "digest_on_record",
+    "find",
+    "misplaced",
+    "standing",
+    "vouched",
+]
 
 NEURON_KIND = "neuron"
 """Kind of the records in the core database, each under the name of its neuron."""
@@ -120,6 +131,11 @@ async def find(log: EventLog, name: str, tx: LogTransaction | None = None) -> Ne
     if isinstance(found, Doubted):
         raise StoreError(N_("the neuron {name}: {problem}", name=name, problem=found.reason))
     return found
+
+
+def digest_on_record(record: NeuronRecord | None) -> str:
+    """Return the digest of the version that was approved last; empty where there is none."""
+    return "" if record is None or record.status == "removed" else record.digest
 
 
 async def vouched(log: EventLog, records: Sequence[tuple[str, bytes]]) -> Mapping[str, NeuronRecord | Doubted]:

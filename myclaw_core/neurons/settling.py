@@ -12,8 +12,8 @@ from myclaw_core.neurons import records
 from myclaw_core.neurons.drafts import DRAFTS, Drafts
 from myclaw_core.neurons.lock import changing_neurons
 from myclaw_core.neurons.placing import bring_into_place, names_beside
+from myclaw_core.neurons.questions import asked_about
 from myclaw_core.neurons.rotation import complete_rotation, is_rotating
-from myclaw_core.neurons.types import NeuronRecord
 from myclaw_core.paths import Home
 from myclaw_core.types.text import Text
 
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from myclaw_core.approval.gateway import Gateway
     from myclaw_core.clock import Clock
 
-__all__ = ["ADMIT", "asked_about", "digest_on_record", "settle", "settle_all", "settle_beside"]
-
-ADMIT = "neuron_admit"
-"""The internal tool that lets a neuron in."""
+__all__ = ["settle", "settle_all", "settle_beside"]
 
 
 async def settle_all(home: Home, log: EventLog, clock: Clock, gateway: Gateway) -> list[Text]:
@@ -65,22 +62,5 @@ async def settle(home: Home, log: EventLog, name: str) -> bool:
         CodecError: The record cannot be read.
         OSError: A step failed.
     """
-    digest = digest_on_record(await records.find(log, name))
+    digest = records.digest_on_record(await records.find(log, name))
     return await asyncio.to_thread(bring_into_place, home.neurons, name, digest)
-
-
-def digest_on_record(record: NeuronRecord | None) -> str:
-    """Return the digest of the version that was approved last; empty where there is none."""
-    return "" if record is None or record.status == "removed" else record.digest
-
-
-async def asked_about(gateway: Gateway) -> set[str]:
-    """Return the digests of the drafts that questions are about, put or left.
-
-    Raises:
-        StoreError: The log cannot be read.
-    """
-    put = [each.draft.action for each in await gateway.pending()]
-    left = [(each.request.draft.action.tool_name, each.sealed.args) for each in await gateway.left()]
-    asked = [*left, *((action.tool_name, action.args_preview) for action in put)]
-    return {str(args.get("digest")) for tool, args in asked if tool == ADMIT}

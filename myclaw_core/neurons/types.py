@@ -10,6 +10,7 @@ from uuid import UUID
 
 from attrs import field, frozen
 
+from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = [
@@ -39,6 +40,17 @@ class CodeFinding:
     line: int
     rule: str
     message: Text
+
+    @property
+    def told(self) -> Text:
+        """Return it with where it is."""
+        return N_(
+            "{file}:{line}: [{rule}] {message}",
+            file=self.file,
+            line=self.line,
+            rule=self.rule,
+            message=self.message,
+        )
 
 
 @frozen(kw_only=True)

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from myclaw_core.messages import N_
+from typing import TYPE_CHECKING
+
+from myclaw_core.files.resolve import display_path
+from myclaw_core.messages import N_, _, n_
 from myclaw_core.types.text import Text
 
-__all__ = ["put_aside"]
+if TYPE_CHECKING:
+    from myclaw_core.neurons.orders import Removed
+
+__all__ = ["ended_told", "put_aside", "removed_told"]
+
+
+def ended_told(name: str, ended: int) -> str:
+    """Return that questions about a neuron ended since what they would have replaced is not there any more."""
+    return n_(
+        "{n} question about another version of {name} has ended: it was about replacing what is no more; "
+        "adopt that folder again",
+        "{n} questions about other versions of {name} have ended: they were about replacing what is no more; "
+        "adopt those folders again",
+        ended,
+        name=name,
+    )
 
 
 def put_aside(name: str, reason: Text) -> Text:
@@ -15,3 +33,12 @@ def put_aside(name: str, reason: Text) -> Text:
         name=name,
         reason=reason,
     )
+
+
+def removed_told(name: str, removed: Removed) -> list[str]:
+    """Return the lines that say what became of a neuron that was removed."""
+    if removed.kept is None:
+        told = _("{name} was removed; its folder was gone already", name=name)
+    else:
+        told = _("{name} was removed; what it was is kept in {path}", name=name, path=display_path(str(removed.kept)))
+    return [told, ended_told(name, removed.ended)] if removed.ended else [told]

@@ -12,6 +12,7 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render
 from myclaw_core.neurons.orders import NeuronOrders
 from myclaw_core.neurons.types import NeuronEntry, NeuronRecord, VerifiedNeuron
+from myclaw_core.neurons.words import removed_told
 from myclaw_core.runtime.consent import Change, Consent
 from myclaw_core.runtime.services import Services
 from myclaw_core.shown.markup import code
@@ -54,8 +55,7 @@ class NeuronCommands:
         return _("{name} is switched off; `/neurons rehabilitate {name}` lets it run again", name=name)
 
     async def _remove(self, name: str) -> str:
-        kept = await self.orders.remove(name, self.sender)
-        return _("{name} was removed; what it was is kept in {path}", name=visible(name), path=code(str(kept)))
+        return "\n".join(map(visible, removed_told(name, await self.orders.remove(name, self.sender))))
 
     async def _rehabilitate(self, name: str) -> str:
         record, neuron = await self.orders.fit(name)

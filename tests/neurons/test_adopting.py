@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
@@ -11,6 +12,7 @@ from drafted_neurons import report_of, version_of
 
 from myclaw_core.agent import Agent
 from myclaw_core.approval.types import ApprovalCard
+from myclaw_core.events.types import DeferralEnded
 from myclaw_core.neurons import records
 from myclaw_core.neurons.adopting import Adoption, Answered
 from myclaw_core.runtime.deferred import offer
@@ -139,7 +141,8 @@ async def test_a_question_that_nobody_answers_ends_and_its_draft_is_swept(
         adoption = await staged(agent)
         await adoption.ask(quiet, None)
         clock.advance(days=4)
-        assert (await adoption.answered()).state == "denied"
+        answered = await adoption.answered()
+        assert (answered.state, str(answered.reason)) == ("failed", "nobody answered in time")
         assert await offer(agent, RecordingChannel(clock), "telegram:7") == []
     async with open_agent() as agent:
         assert drafts_of(agent) == []
@@ -204,6 +207,58 @@ async def test_of_two_questions_about_two_versions_the_second_yes_finds_another_
     assert sorted(trace.outcome for trace in traces) == ["failed", "success"]
     (problem,) = [str(step.error.message) for trace in traces for step in trace.steps if step.error]
     assert "another version of word_count was adopted" in problem
+
+
+async def test_a_question_about_another_version_ends_with_the_version_that_it_would_have_replaced(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """Whoever adopts is told; whoever still waits for the other one is told why, which is not that somebody said no."""
+    one, two = await staged(agent), await staged(agent, "1.1.0")
+    await two.ask(quiet, None)
+
+    assert await one.ask(quiet, RecordingChannel(clock)) == Answered(state="adopted", ended=1)
+    assert await agent.services.gateway.left() == []
+    answered = await two.answered()
+    assert answered.state == "failed"
+    assert "another version was adopted or removed since this was asked" in str(answered.reason)
+    events = [event for _, event in await agent.log.since(0) if isinstance(event, DeferralEnded)]
+    assert [event.ending for event in events] == ["run", "outdated"]
+    assert (await two.ask(quiet, RecordingChannel(clock))).state == "adopted"
+
+
+async def test_a_question_about_the_version_that_is_adopted_still_waits_when_its_lost_folder_comes_back(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """What it would replace is what it was."""
+    one, two = await staged(agent), await staged(agent, "1.1.0")
+    await one.ask(quiet, RecordingChannel(clock))
+    await two.ask(quiet, None)
+    shutil.rmtree(agent.home.neurons / "word_count")
+
+    again = await staged(agent)
+    assert await again.ask(quiet, RecordingChannel(clock)) == Answered(state="adopted")
+    assert (await two.answered()).state == "left"
+
+
+async def test_removing_a_neuron_ends_the_questions_about_replacing_it(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    await (await staged(agent)).ask(quiet, RecordingChannel(clock))
+    newer = await staged(agent, "1.1.0")
+    await newer.ask(quiet, None)
+
+    removed = await agent.neuron_orders.remove("word_count", ME)
+    assert removed.ended == 1
+    assert (await newer.answered()).state == "failed"
+
+
+async def test_a_question_that_was_let_go_was_not_answered_with_no(agent: Agent, quiet: RecordingChannel) -> None:
+    adoption = await staged(agent)
+    await adoption.ask(quiet, None)
+    await agent.services.gateway.drop_left()
+
+    answered = await adoption.answered()
+    assert (answered.state, str(answered.reason)) == ("failed", "the question was let go")
 
 
 async def test_where_nothing_is_left_for_later_it_is_put_at_once_or_not_at_all(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,31 @@ async def test_switching_off_and_removing_need_no_yes_and_take_effect_at_once(
     assert channel.cards == []
     assert channel.shown[-1].splitlines()[0].startswith("- `line_count` 1.0.0: disabled (you switched it off)")
     assert channel.shown[-1].splitlines()[1].startswith(f"- `{NAME}` 1.0.0: removed (you removed it; what it was is")
+
+
+async def test_what_was_not_there_any_more_is_not_said_to_be_kept(
+    open_agent: Any, make_desk: Any, clock: FakeClock
+) -> None:
+    """Nor is a place in the archive named that nothing was moved to."""
+    channel = RecordingChannel(clock)
+    async with open_agent() as agent:
+        neurons = in_agent(agent)
+        shutil.rmtree(await neurons.adopt())
+        await make_desk(agent, channel).handle(f"/neurons remove {NAME}")
+
+        assert str((await neurons.record()).reason) == "you removed it; its folder was gone already"
+    assert channel.shown == [f"{NAME} was removed; its folder was gone already"]
+
+
+async def test_whatever_lies_in_the_folder_of_neurons_can_be_removed(open_agent: Any) -> None:
+    """Also what has the longest name there can be, or one that is a pattern of a message."""
+    async with open_agent() as agent:
+        for name in ("x" * 255, "{kept}\n\u202e", "é" * 127):
+            (agent.home.neurons / name).mkdir()
+            removed = await agent.neuron_orders.remove(name, "cli:me")
+            assert removed.kept is not None
+            assert removed.kept.is_dir()
+        assert list(agent.home.neurons.iterdir()) == []
 
 
 async def test_what_was_removed_comes_back_by_adoption_alone(open_agent: Any, make_desk: Any) -> None:
