@@ -20,8 +20,10 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render
 from myclaw_core.neurons.folder import read_folder
 from myclaw_core.neurons.manifest import MANIFEST_FILE, read_manifest
+from myclaw_core.neurons.provenance import Stage, are_the_same, provenance
 from myclaw_core.neurons.signing import digest_of
 from myclaw_core.neurons.types import Invocation, NeuronEntry, NeuronManifest
+from myclaw_core.neurons.words import none_yet
 from myclaw_core.paths import Home
 from myclaw_core.trust.report import score_json, trust_table
 from myclaw_core.types.text import Text
@@ -30,6 +32,7 @@ from myclaw_core.types.trust import TrustScore, TrustSubject
 __all__ = ["run"]
 
 _LAST_RUNS = 10
+_SHOWN_DIGITS = 12
 
 
 @frozen(kw_only=True)
@@ -38,12 +41,14 @@ class _Shown:
 
     Attributes:
         digest: Of the files as they lie there; empty where they cannot be read.
+        stages: What each source says of its bytes.
         problem: Why its journal cannot be read; `None` where it can.
     """
 
     entry: NeuronEntry
     manifest: NeuronManifest | None
     digest: str
+    stages: Sequence[Stage]
     trust: Mapping[TrustSubject, TrustScore]
     runs: Sequence[Invocation]
     problem: Text | None = None
@@ -59,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"neurons": list(map(_json, entries))}, ensure_ascii=False, indent=2))
     else:
-        print(_table(entries) if entries else _("There is no neuron yet."))
+        print(_table(entries) if entries else none_yet())
     return 0
 
 
@@ -75,8 +80,15 @@ async def _shown(name: str) -> _Shown:
             raise UsageError(N_("there is no neuron {name}; 'myclaw neurons list' shows what there is", name=name))
         manifest, digest = _on_disk(neurons.trust.home, name)
         runs, problem = await _runs(neurons, name)
-        trust = await neurons.trust.book.get_for_neuron(name)
-        return _Shown(entry=entry, manifest=manifest, digest=digest, trust=trust, runs=runs, problem=problem)
+        return _Shown(
+            entry=entry,
+            manifest=manifest,
+            digest=digest,
+            stages=await provenance(neurons.trust.log, neurons.trust.home, entry, runs),
+            trust=await neurons.trust.book.get_for_neuron(name),
+            runs=runs,
+            problem=problem,
+        )
 
 
 def _on_disk(home: Home, name: str) -> tuple[NeuronManifest | None, str]:
@@ -110,9 +122,19 @@ def _show_json(shown: _Shown) -> dict[str, Any]:
         **_json(shown.entry),
         "manifest": codec.unstructure(shown.manifest) if shown.manifest else None,
         "digest": shown.digest,
+        "bytes": list(map(_stage_json, shown.stages)),
         "trust": [score_json(score) for score in shown.trust.values()],
         "invocations": codec.unstructure(list(shown.runs)),
         "journal": str(shown.problem or ""),
+    }
+
+
+def _stage_json(stage: Stage) -> dict[str, str]:
+    return {
+        "stage": stage.stage,
+        "digest": stage.digest,
+        "body_hash": stage.body_hash,
+        "source": str(stage.source),
     }
 
 
@@ -145,10 +167,23 @@ def _lines(shown: _Shown) -> Iterator[str]:
         yield _("failures in a row: {n}", n=record.strikes)
         yield _("approved digest: {digest}", digest=record.digest)
     yield _("digest of its files: {digest}", digest=shown.digest or _("they cannot be read"))
+    is_same = are_the_same(shown.stages) and (record is None or shown.digest == record.digest)
+    yield _("the same bytes everywhere:") if is_same else _("NOT the same bytes everywhere:")
+    yield from _stage_lines(shown.stages)
     if shown.trust:
         yield _("trust:")
         yield from trust_table(shown.trust).splitlines()
     yield from _run_lines(shown)
+
+
+def _stage_lines(stages: Sequence[Stage]) -> Iterator[str]:
+    headings = ("", _("digest"), _("body"), _("as told by"))
+    rows = [(word(each.stage), _cut(each.digest), _cut(each.body_hash), render(each.source)) for each in stages]
+    yield from (f"  {line}" for line in columns([headings, *rows]))
+
+
+def _cut(digest: str) -> str:
+    return digest[:_SHOWN_DIGITS] or "–"
 
 
 def _run_lines(shown: _Shown) -> Iterator[str]:

@@ -63,6 +63,13 @@ WORDS = (
     N_("rehabilitated"),
     N_("removed"),
     N_("resigned"),
+    # At which stage the bytes of a neuron were seen.
+    N_("tested"),
+    N_("agreed to"),
+    N_("adopted"),
+    N_("signed"),
+    N_("called"),
+    N_("last run"),
     # How a grant ended.
     N_("over"),
     N_("used up"),

@@ -169,7 +169,7 @@ class NeuronBook:
                 known = self._tools.get(f"neuron:{name}")
                 is_same = known is not None and known.neuron is each.found
                 tools[f"neuron:{name}"] = known if known and is_same else neuron_tool(each.found)
-        for name in reasons.keys() - self._reasons.keys():
+        for name in reasons.keys() - self._reasons.keys() if self._mends else ():  # whoever only looks is told anyway
             _log.warning("the neuron %s cannot be called: %s", name, reasons[name].text)
         self._seen, self._tools, self._reasons = seen, tools, reasons
         self._shelf.put_neurons(tools)

@@ -11,7 +11,7 @@ from myclaw_core.types.text import Text
 if TYPE_CHECKING:
     from myclaw_core.neurons.orders import Removed
 
-__all__ = ["ended_told", "put_aside", "removed_told"]
+__all__ = ["ended_told", "none_yet", "put_aside", "removed_told"]
 
 
 def ended_told(name: str, ended: int) -> str:
@@ -23,6 +23,17 @@ def ended_told(name: str, ended: int) -> str:
         "adopt those folders again",
         ended,
         name=name,
+    )
+
+
+def none_yet() -> str:
+    """Return that there is no neuron, and which ones can be had at once."""
+    from myclaw_core.neurons.shipped import shipped_names
+
+    names = ", ".join(shipped_names())
+    return _(
+        "There is no neuron yet. 'myclaw neurons adopt NAME' takes in one of those that come along: {names}",
+        names=names,
     )
 
 

@@ -12,7 +12,7 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render
 from myclaw_core.neurons.orders import NeuronOrders
 from myclaw_core.neurons.types import NeuronEntry, NeuronRecord, VerifiedNeuron
-from myclaw_core.neurons.words import removed_told
+from myclaw_core.neurons.words import none_yet, removed_told
 from myclaw_core.runtime.consent import Change, Consent
 from myclaw_core.runtime.services import Services
 from myclaw_core.shown.markup import code
@@ -48,7 +48,7 @@ class NeuronCommands:
 
     async def _list(self) -> str:
         entries = await self.services.neurons.entries()
-        return "\n".join(map(_line, entries)) if entries else _("There is no neuron yet.")
+        return "\n".join(map(_line, entries)) if entries else none_yet()
 
     async def _disable(self, name: str) -> str:
         await self.orders.disable(name, self.sender)

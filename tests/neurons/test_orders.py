@@ -311,8 +311,37 @@ def test_one_neuron_is_shown_with_all_that_is_known(typed: Any) -> None:
     assert shown["digest"] == shown["record"]["digest"]
     assert [each["outcome"] for each in shown["invocations"]] == ["ok"]
     assert shown["manifest"]["purpose"] == "Count words."
+    assert {each["stage"]: each["digest"] for each in shown["bytes"]} == {
+        "adopted": shown["digest"],
+        "signed": shown["digest"],
+        "called": shown["digest"],
+    }
     assert typed("show", "stray")[0] == 0
     assert typed("show", "nobody")[0] == 2
+
+
+def test_what_is_wrong_with_a_changed_copy_is_said_once(typed: Any, capsys: Any) -> None:
+    """Also that it is not what was approved any more."""
+    with (Home.find().neurons / "line_count" / "body.py").open("ab") as body:
+        body.write(b"# mine\n")
+    for given, head in ((("list",), "neuron"), (("show", "line_count"), "line_count 1.0.0: not loaded")):
+        assert main(["neurons", *given]) == 0
+        out, err = capsys.readouterr()
+        assert (err, out.startswith(head)) == ("", True)
+    assert "NOT the same bytes everywhere:" in out
+
+
+def test_where_there_is_no_neuron_the_shipped_ones_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """With how one of them is taken in."""
+    monkeypatch.setenv("MYCLAW_HOME", str(tmp_path / "home"))
+    assert main(["neurons"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(
+        "There is no neuron yet. 'myclaw neurons adopt NAME' takes in one of those that come along: "
+    )
+    assert "csv_summary, " in told
 
 
 @pytest.mark.parametrize(("answer", "code", "state"), [("yes", 0, "active"), ("no", 1, "quarantined")])
