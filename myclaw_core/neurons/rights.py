@@ -22,6 +22,8 @@ __all__ = ["Limited", "NotDeclaredError"]
 _MOST_ACTS = 1_000
 """Calls of the world in one run, quotas or not: each is a step that is judged and recorded."""
 _MOST_CONTENT_BYTES = 32 << 20
+_NO_PROGRAM = "cd"
+"""Runs nothing: it says where the others run."""
 _LONGEST = {"path": 4_096, "url": 8_192, "prompt": 1 << 20}
 
 
@@ -143,10 +145,15 @@ class Limited:
 
         command = args.get("command")
         found = simple_commands(command) if isinstance(command, str) else None
-        declared = self._patterns.get("shell", ())
-        odd = ["?"] if found is None else [each.program for each in found if each.program not in declared]
-        if odd:
-            raise self._undeclared(f"shell:{odd[0]}")
+        if found is None:
+            text = N_(
+                "the command does not say plainly which programs it runs; write them out, such as cd DIR && git log"
+            )
+            raise NotDeclaredError(text, "denied")
+        allowed = {_NO_PROGRAM, *self._patterns.get("shell", ())}
+        odd = [each.program for each in found if each.program not in allowed]
+        if odd or {each.program for each in found} == {_NO_PROGRAM}:
+            raise self._undeclared(f"shell:{(odd or [_NO_PROGRAM])[0]}")
 
     def _count(self, quota: QuotaName | None = None) -> None:
         """Count a call of the world against what is left."""

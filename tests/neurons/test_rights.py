@@ -174,7 +174,12 @@ async def test_memory_needs_a_capability_besides_the_name(limited: MakeLimited, 
     [
         ("git log", True),
         ("git log | wc -l", True),
-        ("cd x && git log", False),
+        ("cd x && git log", True),
+        ("cd x; cd y && git log | wc", True),
+        ("cd x", False),
+        ("cd x && ls", False),
+        ("cd $(rm x) && git log", False),
+        ("git -C x log", False),
         ("git log; rm -rf x", False),
         ("git log | sh", False),
         ("$(rm x) git", False),
@@ -191,7 +196,7 @@ async def test_a_command_may_run_the_declared_programs_only(limited: MakeLimited
     if allowed:
         assert await rights.call("shell", {"command": command})
         return
-    with pytest.raises(NotDeclaredError, match="shell:"):
+    with pytest.raises(NotDeclaredError, match=r"shell:.* is not declared|does not say plainly which programs"):
         await rights.call("shell", {"command": command})
 
 
