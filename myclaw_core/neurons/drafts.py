@@ -35,6 +35,8 @@ DRAFTS = "drafts"
 """The folder of drafts in the folder of state."""
 
 _TESTED_FILE = "tested.json"
+_MOST_TESTED_BYTES = 16 << 20
+"""It holds a line for each test, and all that the tests printed."""
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _counter = itertools.count()
 _FRESH = timedelta(hours=1)
@@ -215,10 +217,11 @@ def _read_files(folder: Path, names: Collection[str]) -> dict[str, bytes]:
 
 
 def _read(folder: int, name: str) -> bytes:
+    most = _MOST_TESTED_BYTES if name == _TESTED_FILE else MAX_FILE_BYTES
     with os.fdopen(open_regular((folder, name)), "rb") as file:
-        data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise UsageError(N_("{name} has more than {n} bytes", name=name, n=MAX_FILE_BYTES))
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise UsageError(N_("{name} has more than {n} bytes", name=name, n=most))
     return data
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drafted_neurons import green, version_of
+from attrs import evolve
+from drafted_neurons import green, report_of, version_of
 from signed_neurons import neuron_files
 
 from myclaw_core.errors import StoreError, UsageError
@@ -47,6 +48,32 @@ def test_a_draft_that_was_tested_again_keeps_its_files_and_has_the_new_tests(dra
 
     assert drafts.read(digest).tested.at == clock.now()
     assert [path.name for path in drafts.folder.iterdir()] == [digest]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"null", b'{"schema_version": "9.0"}', b"\xff" * 100])
+def test_a_draft_whose_tests_cannot_be_read_is_none_and_is_in_nobodys_way(
+    drafts: Drafts, clock: FakeClock, content: bytes
+) -> None:
+    """The same files are staged anew, or it is swept."""
+    digest = staged(drafts, clock)
+    tested = drafts.folder / digest / "tested.json"
+    tested.write_bytes(content)
+    with pytest.raises(DraftGoneError):
+        drafts.read(digest)
+    assert staged(drafts, clock) == digest
+
+    tested.write_bytes(content)
+    drafts.sweep((), clock.now())
+    assert list(drafts.folder.iterdir()) == []
+
+
+def test_hundreds_of_tests_and_all_that_they_print_fit_into_a_draft(drafts: Drafts, clock: FakeClock) -> None:
+    """As much as a run in the sandbox may print."""
+    files = version_of("1.0.0")
+    report = report_of(*["passed"] * 1_000)
+    tested = green(files, clock, evolve(report, sandbox=evolve(report.sandbox, stdout="\0" * (512 << 10))))
+
+    assert drafts.stage(files, tested).tested == tested
 
 
 @pytest.mark.parametrize("file", ["body.py", "test_birth.py", "manifest.yaml"])
