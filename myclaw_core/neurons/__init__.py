@@ -1,1 +1,18 @@
-"""Skills as signed directories."""
+"""Skills as signed directories.
+
+What one is: `types`, `manifest` with `capabilities`, `patterns`, `quotas` and `schemas`; on the disk `folder`,
+`normal`, `signing`, `verified`; those that come along `shipped`.
+
+How one gets in: `adopting` takes it through every stage. `checking` (with the package `analysis`) is stage 4, `birth`
+with `scratch` runs its tests, `reward` says what they are worth. What was tested is kept by `drafts`, shown by
+`dossier`, asked about (`questions`) and let in by `admission`, the gate; `placing` writes it so that `settling` can
+complete at the next start what was interrupted. `rotation` exchanges the key. All of them change folders under one
+`lock`.
+
+How one stands: `records` hold which bytes may run. `book` compares them with what `looking` finds and puts tools on
+the shelf (`ports` is what the runtime sees of it), `orders` are the person's, `journals` and `provenance` say what it
+did and from where its bytes come, `words` tells people.
+
+How one runs: `running` starts the sandbox and holds the `conversation` with the package `inside`, whose `requests`
+are answered by a `world` within the `rights` of the manifest and the time on the `wall`.
+"""

@@ -1,4 +1,4 @@
-"""What a neuron says about itself (neurons.md)."""
+"""What a neuron says about itself, what is on record about it, how it stands and how it ran (neurons.md)."""
 
 from __future__ import annotations
 

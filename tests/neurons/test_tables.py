@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from myclaw_core import neurons
 from myclaw_core.neurons.analysis.allowed import ATTRIBUTES, BUILTINS, NEVER_ATTRIBUTES, NODES
 from myclaw_core.neurons.analysis.modules import MODULES
 
@@ -65,3 +66,13 @@ def test_syntax_that_is_new_to_python_is_refused_until_somebody_lists_it() -> No
     known = {node for node in vars(ast).values() if inspect.isclass(node) and issubclass(node, ast.AST)}
 
     assert left_out <= {node.__name__ for node in known - NODES}
+
+
+def test_the_map_of_the_package_names_every_module() -> None:
+    """Whoever is new here starts with it; the parts of one concept stand behind their first word."""
+    package = Path(neurons.__file__).parent
+    named = re.findall(r"`(\w+)`", neurons.__doc__ or "")
+    parts = [path.stem for path in package.glob("[a-z]*") if path.name != "__pycache__"]
+
+    assert [part for part in parts if part not in named and part.partition("_")[0] not in named] == []
+    assert [name for name in named if name not in parts] == []
