@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +105,8 @@ def _document(name: str, report: BirthReport) -> dict[str, Any]:
                 "cpu_s": round(test.cpu_s, 3),
                 "peak_memory_bytes": test.peak_memory_bytes,
                 "runs": test.runs,
+                "log": list(test.log),
+                "printed": list(test.printed),
             }
             for test in report.tests
         ],
@@ -119,6 +121,8 @@ def _document(name: str, report: BirthReport) -> dict[str, Any]:
 def _print(name: str, report: BirthReport) -> None:
     for test in report.tests:
         print(visible(_line(test)))
+        for line in _said(test) if test.outcome == "failed" else ():
+            print(f"    {visible(line)}")
     for problem in report.problems:
         print(visible(_("refused: {problem}", problem=problem)))
     if not report.ok:
@@ -150,6 +154,14 @@ def _line(test: BirthTest) -> str:
         reason=test.reason,
         **used,
     )
+
+
+def _said(test: BirthTest) -> Iterator[str]:
+    """Yield what the body said while the test ran it."""
+    for line in test.log:
+        yield _("its body noted: {line}", line=line)
+    for line in test.printed:
+        yield _("its body printed: {line}", line=line)
 
 
 def _used(wall_ms: int, cpu_s: float, memory_bytes: int) -> Mapping[str, str | int]:

@@ -36,6 +36,7 @@ SUITE_LIMITS = CodeLimits(wall_s=120.0, frame_bytes=16 << 20)
 
 _TESTS_FILE = "test_birth.py"
 _LEAST_WALL_S = 0.1
+_PRINTED_CHARS = 10_000
 
 
 async def run_birth_tests(
@@ -104,6 +105,8 @@ def _real_body(
             message=end.message,
             cpu_s=end.report.cpu_s,
             peak_memory_bytes=end.report.peak_memory_bytes,
+            log=end.log,
+            printed=tuple((end.report.stdout + end.report.stderr)[:_PRINTED_CHARS].splitlines()),
         )
 
     return body

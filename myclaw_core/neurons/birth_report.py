@@ -27,6 +27,8 @@ class BirthTest:
         cpu_s: CPU seconds of its runs of the body.
         peak_memory_bytes: The most that one of them held.
         runs: How often it called the body, as the host saw it.
+        log: What the body noted with `ctx.log` in these runs, the first lines.
+        printed: What it printed, the first lines.
     """
 
     name: str
@@ -37,6 +39,8 @@ class BirthTest:
     cpu_s: float = 0.0
     peak_memory_bytes: int = 0
     runs: int = 0
+    log: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
 
 
 @frozen(kw_only=True)

@@ -27,6 +27,8 @@ class Ran:
         error: Why it returned nothing, one line; `None` where it did.
         raised: Name of the type of what it raised; empty where it raised nothing.
         message: What that said.
+        log: Lines that it noted with `ctx.log`.
+        printed: Lines that it printed.
     """
 
     output: Any = None
@@ -35,6 +37,8 @@ class Ran:
     message: str = ""
     cpu_s: float = 0.0
     peak_memory_bytes: int = 0
+    log: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
 
 
 def asserted_in(tree: ast.Module) -> Mapping[int, ast.expr]:

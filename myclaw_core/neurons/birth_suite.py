@@ -30,9 +30,10 @@ from myclaw_core.types.text import Text
 
 __all__ = ["Body", "SuiteRun", "functions_of", "run_suite", "sandbox_failed"]
 
-_MAIN = "testing.py"
+_FILES = ("start.py", "modules.py", "channel.py", "context.py", "testing.py")
 _PATIENCE_S = 2.0
 _SHOWN_CHARS = 160
+_MOST_LINES = 50
 
 TestFunction = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -87,8 +88,7 @@ async def run_suite(
     Raises:
         UnavailableError: The sandbox is missing or failed.
     """
-    inside = sources(_MAIN, "channel.py", "context.py")
-    job = CodeJob(files={"test_birth.py": source, **inside}, main=_MAIN, limits=limits)
+    job = CodeJob(files={**sources(*_FILES), "test_birth.py": source}, main=_FILES[0], limits=limits)
     report, problem = SandboxReport(outcome="killed"), None
     async with sandbox.start(job) as running:
         suite = _Suite(running, tree, body, clock)
@@ -141,7 +141,7 @@ class _Suite:
             report = await self._end()
             return report, None if report.outcome == "ok" else N_("{how}, after the last test", how=_how(report))
         except _HungUpError:
-            report = await self._running.report()
+            report = await self._report()
             missing, where = len(self._functions) - len(self._ended), self._current or "test_birth.py"
             return report, N_("results missing: {n}; {how}, in {where}", n=missing, how=_how(report), where=where)
 
@@ -190,13 +190,14 @@ class _Suite:
         """Run the body once as a test asks for; what it may not ask for is an error inside the test."""
         try:
             args, given = read_given(asked)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             await self._send({"raised": type(error).__name__, "message": f"run was given something wrong: {error}"})
             return
         world = ScratchWorld(given)
         ran = await self._body(args, world)
         self._runs.append(ran)
-        answer = {"written": {path: base64.b64encode(data).decode() for path, data in world.written().items()}}
+        written = {path: base64.b64encode(data).decode() for path, data in world.written().items()}
+        answer = {"written": written, "made": world.made}
         if ran.error is None:
             await self._send({**answer, "output": ran.output})
         else:
@@ -212,8 +213,16 @@ class _Suite:
         except TimeoutError:
             raise _RefusedError(_GOES_ON) from None
         except _HungUpError:
-            return await self._running.report()
+            return await self._report()
         raise _RefusedError(N_("test_birth.py sent more than one result for each of its tests"))
+
+    async def _report(self) -> SandboxReport:
+        """Return how the process ended that hung up."""
+        try:
+            async with self._clock.timeout(_PATIENCE_S):
+                return await self._running.report()
+        except TimeoutError:
+            raise _RefusedError(N_("test_birth.py goes on after it has hung up")) from None
 
     def _missing(self, name: str) -> BirthTest:
         line = self._functions[name].lineno
@@ -229,6 +238,8 @@ class _Suite:
             cpu_s=sum(ran.cpu_s for ran in self._runs),
             peak_memory_bytes=max((ran.peak_memory_bytes for ran in self._runs), default=0),
             runs=len(self._runs),
+            log=tuple(line for ran in self._runs for line in ran.log)[:_MOST_LINES],
+            printed=tuple(line for ran in self._runs for line in ran.printed)[:_MOST_LINES],
         )
 
     async def _receive(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from myclaw_core.files.visible import visible
@@ -30,6 +31,8 @@ _MAX_FRAMES = 64
 _MAX_LOG_LINES = 200
 _MAX_LOG_CHARS = 500
 _LAST = ("done", "raised")
+_PATIENCE_S = 2.0
+"""Seconds in which a run ends that has said its last word."""
 
 
 class _GoneError(Exception):
@@ -59,11 +62,22 @@ class Conversation:
         """What the body was told where the person or the policy kept it from something."""
 
     async def last_word(self) -> Request | None:
-        """Answer until the run is `done` or has `raised`, and return that; `None` where it ended without a word.
+        """Answer until the run is `done` or has `raised`, wait for its end, and return that word.
+
+        Returns:
+            `None` where it ended without one.
 
         Raises:
-            ForeignFrameError: It said something that the runner never says.
+            ForeignFrameError: It said something that the runner never says, or has nothing more to say and goes on.
         """
+        word = await self._answered()
+        with suppress(TimeoutError):
+            async with self._wall.clock.timeout(_PATIENCE_S):
+                await asyncio.wait({self._ended})
+                return word
+        raise ForeignFrameError("it goes on after its last word")
+
+    async def _answered(self) -> Request | None:
         async for frame in self._running:
             if self._wall.left_s() <= 0:
                 self._running.stop("timeout")

@@ -34,7 +34,7 @@ _MAX_OUTPUT_BYTES = 512 << 10
 _SHOWN_CHARS = 300
 _KIND_CHARS = 100
 _MAX_LINE = 100_000
-_RUNNER = "runner.py"
+_FILES = ("start.py", "modules.py", "channel.py", "context.py", "files.py", "runner.py")
 
 
 @frozen(kw_only=True)
@@ -84,11 +84,13 @@ async def run_neuron(
         UnavailableError: The sandbox is missing.
     """
     limits = code_limits(manifest.quotas)
-    first = json.dumps({"args": dict(args)}).encode()
+    try:
+        first = json.dumps({"args": dict(args)}).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return _not_begun(N_("its arguments are no JSON: {problem}", problem=_shown(str(error))))
     if len(first) > limits.frame_bytes:
         return _not_begun(N_("its arguments are longer than {n} bytes", n=limits.frame_bytes))
-    own = sources(_RUNNER, "channel.py", "context.py", "files.py")
-    job = CodeJob(files={**own, "body.py": files["body.py"]}, main=_RUNNER, limits=limits)
+    job = CodeJob(files={**sources(*_FILES), "body.py": files["body.py"]}, main=_FILES[0], limits=limits)
     async with sandbox.start(job) as running, _watched(running, wall) as ended:
         talk = Conversation(running, Limited(world, manifest), wall, ended)
         await running.send(first)

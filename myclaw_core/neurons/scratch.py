@@ -78,6 +78,8 @@ class ScratchWorld:
         self._names = {self.real_path(path): path for path in given.files}
         self._files = {self.real_path(path): content for path, content in given.files.items()}
         self._written: set[str] = set()
+        self.made: list[Mapping[str, Any]] = []
+        """The calls of tools and neurons, in order: name and arguments of each."""
         self._results = {
             name: iter(found) if isinstance(found, list) else repeat(found) for name, found in given.calls.items()
         }
@@ -117,6 +119,7 @@ class ScratchWorld:
         Raises:
             CtxError: It gave none, or no further one.
         """
+        self.made.append({"name": name, "args": args})
         for result in self._results.get(name, ()):
             return result
         raise _not_given(N_("the test gave no further result for a call of {name}; give it in calls", name=name))

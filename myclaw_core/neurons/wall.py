@@ -14,13 +14,14 @@ class WallClock:
     """Counts down the seconds of a whole tree of calls.
 
     Args:
+        clock: What it counts by.
         limit_s: Seconds that all of it may take, from now on.
     """
 
     def __init__(self, clock: Clock, limit_s: float) -> None:
         import asyncio
 
-        self._clock = clock
+        self.clock = clock
         self._left_s = limit_s
         self._running_since_s: float | None = clock.monotonic()
         self._waits = 0
@@ -31,7 +32,7 @@ class WallClock:
         """Return how many seconds are left; negative once they are over."""
         if self._running_since_s is None:
             return self._left_s
-        return self._left_s - (self._clock.monotonic() - self._running_since_s)
+        return self._left_s - (self.clock.monotonic() - self._running_since_s)
 
     @property
     def stands(self) -> bool:
@@ -50,7 +51,7 @@ class WallClock:
         finally:
             self._waits -= 1
             if self._waits == 0:
-                self._running_since_s = self._clock.monotonic()
+                self._running_since_s = self.clock.monotonic()
                 self._runs.set()
 
     async def over(self) -> None:
@@ -62,5 +63,5 @@ class WallClock:
                 await self._runs.wait()
                 continue
             with suppress(TimeoutError):
-                async with self._clock.timeout(left_s):
+                async with self.clock.timeout(left_s):
                     await asyncio.get_running_loop().create_future()

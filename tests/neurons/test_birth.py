@@ -315,9 +315,26 @@ async def test_what_run_is_given_wrong_is_told_to_the_author() -> None:
             await run({"a": float("nan")})
         async def test_unknown(run):
             await run({}, file={})
+        async def test_half_a_character(run):
+            await run({"a": ["\\ud800"]})
+        async def test_half_a_character_in_a_key(run):
+            await run({}, calls={"\\udfff": 1})
+        async def test_too_deep(run):
+            args = {}
+            for _ in range(5000):
+                args = {"a": args}
+            await run(args)
+        async def test_in_itself(run):
+            args = {}
+            args["a"] = args
+            await run(args)
+        async def test_a_time_before_all_times(run):
+            await run({}, now="0001-01-01T00:00:00+23:00")
         """
     )
 
+    half = "'utf-8' codec can't encode character '\\u{}' in position 0: surrogates not allowed"
+    deep = "run was given something wrong: it is nested more than 60 levels deep"
     assert reasons(report) == {
         "test_args": "line 3: TypeError: run was given something wrong: args must be a mapping",
         "test_files": "line 5: TypeError: files must map each path to text or bytes",
@@ -327,9 +344,69 @@ async def test_what_run_is_given_wrong_is_told_to_the_author() -> None:
         "test_no_json": "line 11: TypeError: a value of type set is no JSON",
         "test_no_number": "line 13: ValueError: Out of range float values are not JSON compliant",
         "test_unknown": "line 15: TypeError: run() got an unexpected keyword argument 'file'",
+        "test_half_a_character": f"line 17: UnicodeEncodeError: {half.format('d800')}",
+        "test_half_a_character_in_a_key": f"line 19: UnicodeEncodeError: {half.format('dfff')}",
+        "test_too_deep": f"line 24: ValueError: {deep}",
+        "test_in_itself": f"line 28: ValueError: {deep}",
+        "test_a_time_before_all_times": "line 30: OverflowError: run was given something wrong: "
+        "date value out of range",
     }
     assert all(test.runs == 0 for test in report.tests)
     assert report.problems == ()
+
+
+async def test_the_calls_that_the_body_made_stand_in_the_list_that_was_given() -> None:
+    """In their order, with their arguments, also where one of them failed; nobody has to look."""
+    report = await born(
+        """
+        SENT = {"name": "mail_send", "args": {"to": "anna", "lines": ["a", "b"]}}
+        async def test_made(run):
+            made = []
+            await run({"n": 2}, calls={"mail_send": "sent"}, made=made)
+            assert made == [SENT, SENT]
+        async def test_failed(run):
+            made = ["before"]
+            try:
+                await run({"n": 1}, made=made)
+            except OSError:
+                assert made == ["before", SENT]
+        async def test_none(run):
+            made = []
+            assert await run({"n": 0}, made=made) == 0
+            assert made == []
+        async def test_nobody_looks(run):
+            assert await run({"n": 1}, calls={"mail_send": "sent"}) == 1
+        """,
+        """
+        async def run(ctx, args):
+            for _ in range(args["n"]):
+                await ctx.call("mail_send", to="anna", lines=["a", "b"])
+            return args["n"]
+        """,
+        may_call=("mail_send",),
+    )
+
+    assert reasons(report) == {}
+    assert report.ok
+
+
+async def test_what_the_body_said_stands_with_the_test_that_ran_it() -> None:
+    """The lines of all its runs, no more than anybody reads."""
+    report = await born(
+        GREEN + "\nasync def test_many(run):\n    for _ in range(3):\n        await run({'text': 'x', 'n': 30})\n",
+        """
+        def run(ctx, args):
+            for n in range(args.get("n", 1)):
+                ctx.log(f"log {n}")
+                print("printed", n)
+            return {"n": len(args["text"].split())}
+        """,
+    )
+
+    assert (report.tests[0].log, report.tests[0].printed) == (("log 0",), ("printed 0",))
+    many = named(report, "test_many")
+    assert many.log == (*(f"log {n}" for n in range(30)), *(f"log {n}" for n in range(20)))
+    assert len(many.printed) == 50
 
 
 async def test_more_than_a_test_can_take_back_is_an_error_in_that_test() -> None:

@@ -92,7 +92,7 @@ REFUSED = {
     ),
     "it closes the channel and goes on": (
         GREEN + "\nimport os, time\ndef test_last(run):\n    os.close(0)\n    os.dup2(1, 0)\n    time.sleep(30)\n",
-        "results missing: 1; the tests took too long, in test_last",
+        "test_birth.py goes on after it has hung up",
     ),
     "a forged result": (
         _CLAIMS + GREEN + "\ndef test_last(run):\n    claim('test_last')\n",
@@ -368,8 +368,8 @@ _LINES = st.sampled_from(
         "assert 1 == 1, 'fine'",
         "run",
         "coroutine = run({'text': ''})",
-        "_seen = __import__('sys').modules['__main__']._seen; _seen.held = 9; _seen.failed = None",
-        "__import__('sys').modules['__main__']._told = lambda error: None",
+        "from myclaw_core.neurons.inside.testing import _seen; _seen.held = 9; _seen.failed = None",
+        "import myclaw_core.neurons.inside.testing as t; t._told = lambda error: None",
         "__import__('builtins').isinstance = lambda *given: True",
         "__import__('builtins').len = lambda given: 3",
         "__import__('sys').exit(0)",

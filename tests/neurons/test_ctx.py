@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_runs import EVERYTHING, FolderWorld, run_body
 
-from myclaw_core.neurons.inside.channel import decoded, encoded
 from myclaw_core.neurons.inside.files import Files
 
 FILE = "file"
@@ -103,20 +102,6 @@ def test_a_mode_that_is_none_is_refused(mode: str) -> None:
     channel: Any = FolderChannel()
     with pytest.raises(ValueError, match="invalid mode"):
         Files(channel).open("x", mode)
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    )
-)
-def test_json_is_read_and_written_without_its_slow_module(value: Any) -> None:
-    import json
-
-    assert json.loads(encoded(value)) == value
-    assert decoded(json.dumps(value)) == value
-    assert decoded(json.dumps(value, ensure_ascii=False)) == value
 
 
 async def test_all_of_ctx_reaches_the_host(tmp_path: Path) -> None:

@@ -304,6 +304,35 @@ async def test_arguments_that_are_too_long_are_a_failure_before_it_begins(world:
     assert "its arguments are longer than 4194304 bytes" in str(end.error)
 
 
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), "\ud800", b"x"], ids=str)
+async def test_odd_arguments_never_raise(world: FolderWorld, value: Any) -> None:
+    """What is no JSON is a failure; half a character and a number that is none come as they are."""
+    end = await run_body("def run(ctx, args):\n    return str(args['x'].__class__)", world, {"x": value})
+
+    assert end.outcome == ("failed" if isinstance(value, set | bytes) else "ok")
+    assert (end.error is not None and "its arguments are no JSON" in str(end.error)) == (end.outcome == "failed")
+
+
+async def test_arguments_that_are_too_deep_are_a_failure_before_it_begins(world: FolderWorld) -> None:
+    deep: Any = []
+    for _ in range(5_000):
+        deep = [deep]
+
+    end = await run_body("def run(ctx, args):\n    return 1", world, {"x": deep})
+
+    assert (end.outcome, end.raised) == ("failed", "")
+
+
+@pytest.mark.parametrize("code", ["os.close(0)", "frame({'do': 'done', 'output': 1})"])
+async def test_a_run_that_hung_up_or_said_its_last_word_is_not_waited_for(world: FolderWorld, code: str) -> None:
+    """Its time is far from over: it is ended where it does not end by itself, and what it gave is not taken."""
+    wall = WallClock(SystemClock(), 1_000)
+    end = await run_body(PEER + f"    {code}; time.sleep(2_000)", world, wall=wall)
+
+    assert (end.outcome, end.output) == ("failed", None)
+    assert "it goes on after its last word" in str(end.error)
+
+
 async def test_without_a_sandbox_nothing_runs(world: FolderWorld) -> None:
     sandbox = NoSandbox(Text("there is none; install one", {}))
 
@@ -369,16 +398,16 @@ HOSTILE: dict[str, tuple[str, str]] = {
     "a flood of lines": ("while True: frame({'do': 'log', 'text': 'x' * 10**6})", "output"),
     "a flood of questions that reads nothing": ("while True: frame({'do': 'now'})", "timeout"),
     "silence": ("time.sleep(60)", "timeout"),
-    "a hang-up": ("os.close(0); time.sleep(60)", "timeout"),
+    "a hang-up": ("os.close(0); time.sleep(60)", "failed"),
     "an end without a word": ("os._exit(0)", "failed"),
     "a signal": ("import ctypes; ctypes.string_at(0)", "failed"),
     "an exit code of the sandbox": ("os._exit(109)", "memory"),
     "frames after the last word": ("frame({'do': 'done', 'output': 1}); frame(b'{'); os._exit(0)", "ok"),
     "a flood after the last word": (
         "frame({'do': 'done', 'output': 1})\n    while True: frame(bytes(60_000))",
-        "timeout",
+        "failed",
     ),
-    "no end after the last word": ("frame({'do': 'done', 'output': 1}); time.sleep(60)", "timeout"),
+    "no end after the last word": ("frame({'do': 'done', 'output': 1}); time.sleep(60)", "failed"),
     "two last words": ("frame({'do': 'done', 'output': 1}); return 2", "ok"),
     "an odd name of an error": (
         "frame({'do': 'raised', 'type': '\\x1b[2J\\n', 'message': '\\u202e', 'line': -5}); os._exit(0)",

@@ -59,7 +59,9 @@ def test_a_good_neuron_has_a_line_for_each_test_and_one_for_all(
 
 
 def test_a_red_test_ends_with_1_and_says_why(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """So does what refuses all of them; what the tests printed is shown then."""
+    """So does what refuses all of them; what the tests and the body said is shown then."""
+    said = b"async def run(ctx, args):\n    ctx.log('text: ' + args['text'])\n    print('\\x1b[2J')\n"
+    (neuron / "body.py").write_bytes(BODY.replace(b"async def run(ctx, args):\n", said))
     (neuron / "test_birth.py").write_bytes(TESTS.replace(b"{'n': 2}", b"{'n': 3}"))
 
     assert main(["neurons", "test", str(neuron)]) == 1
@@ -67,6 +69,10 @@ def test_a_red_test_ends_with_1_and_says_why(neuron: Path, capsys: pytest.Captur
     assert "FAILED  test_positive: " in out
     assert "line 2: await run({'text': 'a b'}) == {'n': 3} did not hold: {'n': 2} on the left" in out
     assert "2 of 3 tests passed, no emptied body was tried" in out
+    assert out.splitlines()[1:3] == ["    its body noted: text: a b", "    its body printed: \\x1b[2J"]
+    assert out.count("its body") == 2
+    assert main(["neurons", "test", str(neuron), "--json"]) == 1
+    assert [test["log"] for test in json.loads(capsys.readouterr().out)["tests"]] == [["text: a b"], ["text: "], []]
 
 
 def test_tests_that_could_not_fail_are_refused(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:

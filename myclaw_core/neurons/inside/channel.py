@@ -1,17 +1,16 @@
 """Runs inside the sandbox: talks to the host in frames, one question and one answer at a time.
 
 A frame is its length in 4 bytes, the highest first, and that many bytes. Nothing here imports what is slow: `json`
-alone takes as long as the interpreter itself.
+alone takes as long as the interpreter itself, so its parts in C are used where this Python has them in the form known.
 """
 
 from __future__ import annotations
 
 import os
-from _json import encode_basestring_ascii, make_encoder, make_scanner
 
 TYPE_CHECKING = False  # that of `typing`, which is slow to import
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
 __all__ = ["Channel", "UndeclaredSynapseError", "decoded", "encoded"]
@@ -87,14 +86,38 @@ def encoded(value: Any) -> bytes:
         TypeError: It is none.
         ValueError: It holds a number that is not finite, or itself.
     """
-    encode = make_encoder({}, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, False)
-    return "".join(encode(value, 0)).encode()
+    return _write(value).encode()
 
 
 def decoded(text: str) -> Any:
     """Return the value of a JSON text."""
+    return _read_json(text)
+
+
+def _json_in_c() -> tuple[Callable[[Any], str], Callable[[str], Any]]:
+    """Return what writes and what reads JSON.
+
+    Raises:
+        ImportError: There are no such parts.
+        AttributeError: They want something else than is known here.
+        TypeError: The same.
+    """
+    from _json import encode_basestring_ascii, make_encoder, make_scanner
+
+    def write(value: Any) -> str:
+        encode = make_encoder({}, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, False)
+        return "".join(encode(value, 0))
+
     reading: Any = _Reading
-    return make_scanner(reading)(text, 0)[0]
+    scan = make_scanner(reading)
+    write(scan("{}", 0)[0])
+    return write, lambda text: scan(text, 0)[0]
+
+
+def _json_as_it_is() -> tuple[Callable[[Any], str], Callable[[str], Any]]:
+    import json
+
+    return lambda value: json.dumps(value, default=_refuse, allow_nan=False), json.loads
 
 
 class _Reading:
@@ -108,6 +131,12 @@ class _Reading:
 
 def _refuse(value: Any) -> NoReturn:
     raise TypeError(f"a value of type {type(value).__name__} is no JSON")
+
+
+try:
+    _write, _read_json = _json_in_c()
+except (ImportError, AttributeError, TypeError):
+    _write, _read_json = _json_as_it_is()
 
 
 def _read(count: int) -> bytes:

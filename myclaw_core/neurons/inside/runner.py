@@ -1,8 +1,11 @@
-"""Runs inside the sandbox, as `__main__`: executes a neuron's body once and tells the host what came of it."""
+"""Runs inside the sandbox: executes a neuron's body once and tells the host what came of it."""
 
 from __future__ import annotations
 
-import sys
+from myclaw_core.neurons.inside.channel import Channel, encoded
+from myclaw_core.neurons.inside.context import NeuronContext
+from myclaw_core.neurons.inside.files import Files
+from myclaw_core.neurons.inside.modules import line_of, new_module, provide_runtime, source_of
 
 TYPE_CHECKING = False  # that of `typing`, which is slow to import
 if TYPE_CHECKING:
@@ -11,8 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_FOLDER = "/n"
-_BODY = "/n/body.py"
+_BODY = "body.py"
 _LONGEST_MESSAGE = 2_000
 
 
@@ -22,13 +24,7 @@ def main() -> None:
     Raises:
         MemoryError: There is not enough of it; whoever started this tells the host.
     """
-    _make_importable()
-    from myclaw_core.neurons.inside.channel import Channel, UndeclaredSynapseError, encoded
-    from myclaw_core.neurons.inside.context import NeuronContext
-    from myclaw_core.neurons.inside.files import Files
-
-    _module("myclaw")
-    _module("myclaw.runtime", NeuronContext=NeuronContext, UndeclaredSynapseError=UndeclaredSynapseError)
+    provide_runtime()
     channel = Channel()
     files = Files(channel)
     args = channel.receive()["args"]
@@ -45,22 +41,9 @@ def main() -> None:
     channel.send_bytes(last_word)
 
 
-def _make_importable() -> None:
-    """Let the files beside this one be found by the names that they have in the repository."""
-    for name in ("myclaw_core", "myclaw_core.neurons", "myclaw_core.neurons.inside"):
-        _module(name, __path__=[_FOLDER])
-
-
-def _module(name: str, **names: Any) -> ModuleType:
-    module = sys.modules[name] = type(sys)(name)
-    module.__dict__.update(names)
-    return module
-
-
 def _body() -> ModuleType:
-    module = _module("body", __file__=_BODY)
-    with open(_BODY, "rb") as file:  # noqa: PTH123 - pathlib is slow to import
-        code = compile(file.read(), _BODY, "exec", dont_inherit=True)
+    module = new_module("body")
+    code = compile(source_of(_BODY), _BODY, "exec", dont_inherit=True)
     exec(code, module.__dict__)  # noqa: S102 - that is what it is for
     return module
 
@@ -82,18 +65,8 @@ def _result(given: Any) -> Any:
 
 def _told(error: BaseException) -> dict[str, Any]:
     """Return the type of an error, what it says, and the line of the body that it came from."""
-    line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == _BODY:
-            line = trace.tb_lineno
-        trace = trace.tb_next
     try:
         message = str(error)[:_LONGEST_MESSAGE].encode("utf-8", "replace").decode()
     except Exception:
         message = ""
-    return {"type": type(error).__name__, "message": message, "line": line}
-
-
-if __name__ == "__main__":
-    main()
+    return {"type": type(error).__name__, "message": message, "line": line_of(error, _BODY)}

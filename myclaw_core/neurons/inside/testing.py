@@ -1,4 +1,4 @@
-"""Runs inside the sandbox, as `__main__`: the tests of `test_birth.py`, one after the other as the host asks for them.
+"""Runs inside the sandbox: the tests of `test_birth.py`, one after the other as the host asks for them.
 
 Each call of `run` is a question to the host, which alone sees the body. It takes no word of this process for more than
 that is: it gives each test a nonce, and what it saw itself, a call of `run` for one, decides.
@@ -9,22 +9,21 @@ from __future__ import annotations
 import ast
 import binascii
 import builtins
-import sys
+
+from myclaw_core.neurons.inside.channel import Channel, UndeclaredSynapseError
+from myclaw_core.neurons.inside.modules import line_of, new_module, provide_runtime, source_of
 
 TYPE_CHECKING = False  # that of `typing`, which is slow to import
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
-    from types import ModuleType
     from typing import Any
-
-    from myclaw_core.neurons.inside.channel import Channel
 
 __all__ = ["BodyError", "main"]
 
-_FOLDER = "/n"
 _FILE = "test_birth.py"
 _SHOWN_CHARS = 200
 _IS_COROUTINE = 0x80
+_MAX_LEVELS = 60
 
 
 class BodyError(RuntimeError):
@@ -43,12 +42,7 @@ _seen = _Seen()
 
 def main() -> None:
     """Load the tests, name them to the host, and run those that it asks for until it asks for no more."""
-    _make_importable()
-    from myclaw_core.neurons.inside.channel import Channel, UndeclaredSynapseError
-    from myclaw_core.neurons.inside.context import NeuronContext
-
-    _module("myclaw")
-    _module("myclaw.runtime", NeuronContext=NeuronContext, UndeclaredSynapseError=UndeclaredSynapseError)
+    provide_runtime()
     channel = Channel()
     try:
         names = _loaded()
@@ -105,9 +99,17 @@ class _Run:
         return self.at_once(args, **given)
 
     def at_once(
-        self, args: Any, *, files: Any = None, fetch: Any = None, calls: Any = None, llm: Any = None, now: Any = None
+        self,
+        args: Any,
+        *,
+        files: Any = None,
+        fetch: Any = None,
+        calls: Any = None,
+        llm: Any = None,
+        now: Any = None,
+        made: list[Any] | None = None,
     ) -> Any:
-        """Run the body and return its output; what it wrote stands in `files` afterwards."""
+        """Run the body and return its output; what it wrote stands in `files` afterwards, its calls in `made`."""
         asked = {
             "args": args,
             "files": {path: _packed(content) for path, content in (files or {}).items()},
@@ -116,8 +118,11 @@ class _Run:
             "llm": list(llm or ()),
             "now": now.isoformat() if hasattr(now, "isoformat") else now,
         }
+        _require_plain(asked)
         self._channel.send({"run": asked})
         answer = self._channel.receive()
+        if made is not None:
+            made += answer.get("made", ())
         if files is not None:
             for path, content in answer.get("written", {}).items():
                 files[path] = _unpacked(content, files.get(path))
@@ -140,6 +145,24 @@ class _Run:
 _Run.at_once.__qualname__ = "run"  # what an error calls it that names an argument
 
 
+def _require_plain(value: Any, levels: int = _MAX_LEVELS) -> None:
+    """Refuse in the test what the host would refuse the whole file for.
+
+    Raises:
+        ValueError: There is half a character in a text, or it is nested too deeply.
+    """
+    if isinstance(value, str):
+        value.encode()
+    elif levels == 0:
+        raise ValueError(f"run was given something wrong: it is nested more than {_MAX_LEVELS} levels deep")
+    elif isinstance(value, dict):
+        for each in (*value, *value.values()):
+            _require_plain(each, levels - 1)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _require_plain(each, levels - 1)
+
+
 def _packed(content: Any) -> str:
     if not isinstance(content, str | bytes):
         raise TypeError("files must map each path to text or bytes")
@@ -159,9 +182,8 @@ def _unpacked(packed: str, before: Any) -> str | bytes:
 
 def _loaded() -> dict[str, Any]:
     """Return the names of the test file, once it is run."""
-    with open(f"{_FOLDER}/{_FILE}", "rb") as file:  # noqa: PTH123 - pathlib is slow to import
-        tree = _Assertions().visit(ast.parse(file.read(), _FILE))
-    names = _module("test_birth", **{_HELD: _held, _FAILED: _failed}).__dict__
+    tree = _Assertions().visit(ast.parse(source_of(_FILE), _FILE))
+    names = new_module("test_birth", **{_HELD: _held, _FAILED: _failed}).__dict__
     exec(compile(ast.fix_missing_locations(tree), _FILE, "exec", dont_inherit=True), names)  # noqa: S102 - that is what it is for
     return names
 
@@ -210,13 +232,7 @@ def _failed(line: int, sides: list[Any], *message: Any) -> AssertionError:
 
 def _told(error: BaseException) -> dict[str, Any]:
     """Return an error for the host: its type, what it says, and the line of the test file that it came from."""
-    line = error.lineno if isinstance(error, SyntaxError) else 0
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == _FILE:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return {"line": line, "kind": type(error).__name__, "message": _shown(str, error)}
+    return {"line": line_of(error, _FILE), "kind": type(error).__name__, "message": _shown(str, error)}
 
 
 def _shown(show: Callable[[Any], str], value: Any) -> str:
@@ -224,19 +240,3 @@ def _shown(show: Callable[[Any], str], value: Any) -> str:
         return str(show(value))[:_SHOWN_CHARS].encode("utf-8", "replace").decode()
     except Exception:
         return type(value).__name__
-
-
-def _make_importable() -> None:
-    """Let the files beside this one be found by the names that they have in the repository."""
-    for name in ("myclaw_core", "myclaw_core.neurons", "myclaw_core.neurons.inside"):
-        _module(name, __path__=[_FOLDER])
-
-
-def _module(name: str, **names: Any) -> ModuleType:
-    module = sys.modules[name] = type(sys)(name)
-    module.__dict__.update(names)
-    return module
-
-
-if __name__ == "__main__":
-    main()

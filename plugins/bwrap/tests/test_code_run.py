@@ -274,7 +274,7 @@ def test_code_whose_agent_died_before_it_was_tied_to_it_never_runs(code_job: Any
         done = subprocess.run(
             launch.command,
             env={},
-            stdin=launch.stdin.fileno(),
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             pass_fds=launch.inherited,
             check=False,

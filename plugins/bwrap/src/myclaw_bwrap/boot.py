@@ -1,6 +1,7 @@
 """Runs inside the sandbox before the code: limits the process for good, then runs the code and notes what it used.
 
-`boot.py MAIN START NOTE MEMORY_BYTES CPU_S FILE_BYTES OPEN_FILES MEMORY_EXIT_CODE`; it imports nothing that is slow.
+`boot.py MAIN CHANNEL START NOTE MEMORY_BYTES CPU_S FILE_BYTES OPEN_FILES MEMORY_EXIT_CODE`.
+It imports nothing that is slow.
 """
 
 import os
@@ -16,7 +17,9 @@ _MAX_THREADS = 64
 def main() -> None:
     """Run the code; what it raises is for the interpreter, but for a lack of memory."""
     path = sys.argv[1]
-    start, note, memory_bytes, cpu_s, file_bytes, files, memory_exit_code = map(int, sys.argv[2:])
+    channel, start, note, memory_bytes, cpu_s, file_bytes, files, memory_exit_code = map(int, sys.argv[2:])
+    os.dup2(channel, 0)
+    os.close(channel)
     _require_host()
     _limit(memory_bytes, cpu_s, file_bytes, files)
     os.write(start, b".")

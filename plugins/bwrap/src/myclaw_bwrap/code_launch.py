@@ -10,7 +10,7 @@ import fcntl
 import os
 import platform
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -44,8 +44,8 @@ class CodeLaunch:
         status: Read end of bubblewrap's report.
         start: Read end of a pipe into which the run says that it begins, before any of the code.
         note: A small file in which the run notes its peak memory.
-        channel: Our end of the channel; whoever takes it closes it.
-        stdin: Its other end.
+        channel: Our end of the channel; whoever takes it closes it. The other one is held by the run alone, not by
+            bubblewrap too as its stdin would be, so that it is seen when the code hangs up.
         theirs: Ends to close here once bubblewrap runs.
     """
 
@@ -55,7 +55,6 @@ class CodeLaunch:
     start: int
     note: int
     channel: socket.socket
-    stdin: socket.socket
     theirs: ExitStack
 
     def began(self) -> bool:
@@ -84,9 +83,9 @@ def code_launch(job: CodeJob, program: str, interpreter: Interpreter) -> Iterato
         start, start_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         ours.callback(os.close, start)
         theirs.callback(os.close, start_end)
-        channel, stdin = socket.socketpair()
+        channel, channel_end = socket.socketpair()
         ours.enter_context(channel)
-        theirs.enter_context(stdin)
+        theirs.enter_context(channel_end)
         note = _note(ours)
         files = {f"{_FOLDER}/{name}": memory_file(theirs, content) for name, content in job.files.items()}
         files[_BOOT] = memory_file(theirs, Path(__file__).with_name("boot.py").read_bytes())
@@ -96,14 +95,14 @@ def code_launch(job: CodeJob, program: str, interpreter: Interpreter) -> Iterato
             *("--seccomp", str(seccomp), "--json-status-fd", str(status_end)),
         ]
         listed = memory_file(theirs, os.fsencode("\0".join([*options, ""])))
+        passed = (channel_end.fileno(), start_end, note)
         yield CodeLaunch(
-            command=(program, "--args", str(listed), "--", *_python(job, interpreter, start_end, note)),
-            inherited=(*files.values(), seccomp, status_end, listed, start_end, note),
+            command=(program, "--args", str(listed), "--", *_python(job, interpreter, passed)),
+            inherited=(*files.values(), seccomp, status_end, listed, *passed),
             status=status,
             start=start,
             note=note,
             channel=channel,
-            stdin=stdin,
             theirs=theirs,
         )
 
@@ -122,11 +121,11 @@ def _options(limits: CodeLimits, interpreter: Interpreter, files: Mapping[str, i
     yield from ("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/", "--chdir", "/tmp")  # noqa: S108
 
 
-def _python(job: CodeJob, interpreter: Interpreter, start: int, note: int) -> Iterator[str]:
+def _python(job: CodeJob, interpreter: Interpreter, descriptors: Sequence[int]) -> Iterator[str]:
     yield from (interpreter.program, "-I", "-S", "-B", _BOOT, f"{_FOLDER}/{job.main}")
     limits = job.limits
     numbers = (limits.memory_bytes, limits.cpu_s, limits.file_bytes, limits.open_files)
-    yield from map(str, (start, note, *numbers, MEMORY_EXIT_CODE))
+    yield from map(str, (*descriptors, *numbers, MEMORY_EXIT_CODE))
 
 
 def _note(stack: ExitStack) -> int:

@@ -71,7 +71,7 @@ class CodeRun:
                 launch.command,
                 env={},
                 cwd="/",
-                stdin=launch.stdin.fileno(),
+                stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=launch.inherited,

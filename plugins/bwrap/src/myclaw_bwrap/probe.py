@@ -127,22 +127,22 @@ def _tried(program: str, failure: Callable[[], Text | None]) -> Text | None:
 def _shell_failure(program: str) -> Text | None:
     job = ShellJob(command=_LOOK_AROUND, mode="read", roots=(), cwd="/", timeout_s=_TIMEOUT_S, output_limit_bytes=4096)
     with launch_of(job, program, waits=False) as launch:
-        return _failure(program, launch, subprocess.DEVNULL)
+        return _failure(program, launch)
 
 
 def _code_failure(program: str, interpreter: Interpreter) -> Text | None:
     job = CodeJob(files={"probe.py": _CODE_LOOKS_AROUND}, main="probe.py", limits=CodeLimits(cpu_s=_TIMEOUT_S))
     with code_launch(job, program, interpreter) as launch:
-        return _failure(program, launch, launch.stdin.fileno())
+        return _failure(program, launch)
 
 
-def _failure(program: str, launch: Launch | CodeLaunch, stdin: int) -> Text | None:
+def _failure(program: str, launch: Launch | CodeLaunch) -> Text | None:
     """Return why what is launched does not end with the word that all of it held."""
     run = subprocess.run(  # noqa: S603 - our own arguments
         launch.command,
         env={},
         cwd="/",
-        stdin=stdin,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         pass_fds=launch.inherited,
         timeout=_TIMEOUT_S,
