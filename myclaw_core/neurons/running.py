@@ -24,6 +24,7 @@ from myclaw_core.neurons.world import World
 from myclaw_core.sandbox.code import CodeJob, CodeLimits, Running
 from myclaw_core.sandbox.sandbox import Sandbox
 from myclaw_core.sandbox.types import SandboxOutcome, SandboxReport
+from myclaw_core.schemas import first_failures
 from myclaw_core.types.text import Text
 
 __all__ = ["BodyEnd", "BodyOutcome", "run_neuron"]
@@ -140,11 +141,14 @@ def _done(output: Any, manifest: NeuronManifest, report: SandboxReport, talk: Co
 def _misfit(output: Any, manifest: NeuronManifest) -> Text | None:
     """Return what keeps an output from fitting the schema."""
     try:
-        validator(manifest.output_schema).validate(output)
+        failures = first_failures(validator(manifest.output_schema), manifest.output_schema, output)
     except ValueError as error:
-        problem = getattr(error, "message", str(error))
-        return N_("its output does not fit its output_schema: {problem}", problem=_shown(problem))
-    return None
+        return N_("its output does not fit its output_schema: {problem}", problem=_shown(str(error)))
+    if failures is None:
+        return None
+    if not failures:
+        return N_("its output does not fit its output_schema")
+    return N_("its output does not fit its output_schema: {problem}", problem=_shown(failures[0].message))
 
 
 def _raised(word: Request, report: SandboxReport, talk: Conversation) -> BodyEnd:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from myclaw_core.schemas import compiled
+
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
@@ -17,9 +19,9 @@ def validator(schema: Mapping[str, Any]) -> Draft202012Validator:
     Raises:
         ValueError: It is no valid schema.
     """
-    import jsonschema_rs
+    from jsonschema_rs import RegexOptions
 
-    return jsonschema_rs.Draft202012Validator(dict(schema), pattern_options=jsonschema_rs.RegexOptions())
+    return compiled(schema, pattern_options=RegexOptions())
 
 
 def has_references(value: Any) -> bool:

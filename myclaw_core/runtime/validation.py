@@ -9,6 +9,7 @@ from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ToolCall
+from myclaw_core.schemas import compiled, first_failures
 from myclaw_core.types.canonical import canonical_json
 from myclaw_core.types.text import Text
 
@@ -44,7 +45,7 @@ class ArgumentValidator:
             return self._unknown(call.tool)
         try:
             canonical_json(dict(call.args))
-            errors = list(self._validator(tool).iter_errors(dict(call.args)))
+            failures = first_failures(self._validator(tool), tool.schema, dict(call.args))
         except SchemaRefusedError as refused:
             return refused.text
         except (ValueError, TypeError, RecursionError) as error:
@@ -53,9 +54,11 @@ class ArgumentValidator:
                 tool=call.tool,
                 error=str(error),
             )
-        if not errors:
+        if failures is None:
             return None
-        parts = "; ".join(_describe(error) for error in errors[:5])
+        if not failures:
+            return N_("tool {tool} exists, but its arguments do not fit its schema", tool=call.tool)
+        parts = "; ".join(map(_describe, failures))
         return N_("tool {tool} exists, but {problems}", tool=call.tool, problems=parts)
 
     def _validator(self, tool: Tool) -> Any:
@@ -76,16 +79,14 @@ class ArgumentValidator:
 
 def compile_schema(tool: Tool) -> Any:
     """Return the compiled validator of a tool's schema; objects are strict unless the schema says otherwise."""
-    import jsonschema_rs
-
     schema = strict_schema(tool.schema)
     if _has_outside_reference(schema):
         raise SchemaRefusedError(
             N_("tool {tool}: its schema points outside itself with $ref; inline it", tool=tool.name)
         )
     try:
-        return jsonschema_rs.Draft202012Validator(schema)
-    except (ValueError, jsonschema_rs.ValidationError) as error:
+        return compiled(schema)
+    except ValueError as error:
         text = N_("tool {tool}: its schema is not valid: {error}", tool=tool.name, error=str(error))
         raise SchemaRefusedError(text) from error
 

@@ -1,0 +1,71 @@
+"""JSON Schemas that others wrote: compared without a look at the network, and at no more cost than that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator, ValidationError
+
+__all__ = ["compiled", "first_failures"]
+
+_MOST_FAILURES = 5
+_MOST_COMPARISONS = 20_000
+_MOST_CHARS = 32 << 20
+
+
+def compiled(schema: Mapping[str, Any], **options: Any) -> Draft202012Validator:
+    """Return what compares values with a schema (draft 2020-12); no other document is fetched or read for that.
+
+    Args:
+        options: Those of `jsonschema_rs`.
+
+    Raises:
+        ValueError: It is no valid schema, or cannot do without another document.
+    """
+    import jsonschema_rs
+
+    try:
+        return jsonschema_rs.Draft202012Validator(dict(schema), retriever=_refuse, **options)
+    except jsonschema_rs.ReferencingError as error:
+        raise ValueError(str(error)) from error
+
+
+def first_failures(validator: Draft202012Validator, schema: Any, value: Any) -> list[ValidationError] | None:
+    """Return what keeps a value from fitting; `None` where it fits.
+
+    Each failure is kept with the value that it is about, and there may be one for each part of the schema at each part
+    of the value. Where these would be too many, none is named: the list is empty.
+
+    Args:
+        schema: The one that `validator` was made of.
+        value: A JSON value.
+    """
+    if validator.is_valid(value):
+        return None
+    parts, chars = _size(value)
+    places, _ = _size(schema)
+    if places * parts > _MOST_COMPARISONS or places * chars > _MOST_CHARS:
+        return []
+    return list(validator.iter_errors(value))[:_MOST_FAILURES]
+
+
+def _refuse(_uri: str) -> NoReturn:
+    raise ValueError("no other document is fetched")
+
+
+def _size(value: Any) -> tuple[int, int]:
+    """Return how many parts a JSON value has, and about how many characters."""
+    parts = chars = 0
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        parts += 1
+        chars += len(each) if isinstance(each, str) else 8
+        if isinstance(each, Mapping):
+            chars += sum(map(len, each))
+            todo.extend(each.values())
+        elif isinstance(each, list | tuple):
+            todo.extend(each)
+    return parts, chars
