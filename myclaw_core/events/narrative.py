@@ -343,7 +343,10 @@ def _neuron_changed(event: NeuronChanged) -> list[str]:
 
 @_lines.register
 def _synapse_refused(event: SynapseRefused) -> list[str]:
-    return [_("{caller} called {callee}, which it does not declare", caller=event.caller, callee=event.callee)]
+    caller, callee = event.caller, event.callee
+    if event.why == "too deep":
+        return [_("{caller} called {callee}, but the most neurons were under way", caller=caller, callee=callee)]
+    return [_("{caller} called {callee}, which it does not declare", caller=caller, callee=callee)]
 
 
 @_lines.register

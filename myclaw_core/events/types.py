@@ -42,6 +42,7 @@ __all__ = [
     "StepDecided",
     "StepEnded",
     "StepIntended",
+    "SynapseRefusal",
     "SynapseRefused",
     "TraceClosed",
     "TrustChange",
@@ -55,6 +56,7 @@ __all__ = [
 
 TrustChange = Literal["revoke", "hold", "restore", "rollback", "birth"]
 NeuronChange = Literal["struck", "recovered", "quarantined", "disabled", "rehabilitated", "removed", "resigned"]
+SynapseRefusal = Literal["undeclared", "too deep"]
 
 
 @frozen(kw_only=True)
@@ -452,13 +454,14 @@ class NeuronChanged:
 
 @frozen(kw_only=True)
 class SynapseRefused:
-    """A neuron called what its manifest does not name; nothing was called.
+    """A neuron called what it may not call at all, whatever the person says; nothing was called.
 
     Attributes:
         caller: The neuron, as `neuron:<name>`.
         version: SHA-256 of its body.
         callee: The tool or neuron that it named.
         step_index: The step of the trace in which it ran.
+        why: `undeclared`: its manifest does not name it; `too deep`: so many neurons were under way already.
     """
 
     trace_id: UUID
@@ -466,6 +469,7 @@ class SynapseRefused:
     version: str
     callee: str
     step_index: int
+    why: SynapseRefusal = "undeclared"
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 

@@ -7,11 +7,11 @@ import json
 from collections.abc import Container, Sequence
 from contextlib import nullcontext
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from myclaw_core.budget.ledger import BudgetRefusedError, Reservation, SoftCapReached
 from myclaw_core.budget.purposes import tier_of
-from myclaw_core.budget.types import PriceUnknownError
+from myclaw_core.budget.types import MICRO, PriceUnknownError
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.wall import WallClock
@@ -28,7 +28,7 @@ from myclaw_core.runtime.types import CANCELLED, Message, ModelCall, Outcome, Tu
 from myclaw_core.runtime.wire_names import from_wire, to_wire, tool_specs
 from myclaw_core.types.text import Text
 
-__all__ = ["ModelCaller", "TurnEndedError"]
+__all__ = ["CallLimits", "ModelCaller", "TooDearError", "TurnEndedError"]
 
 PROVIDER_OVERHEAD_TOKENS = 2000
 """What a provider adds to a prompt by itself, such as its own instructions for tools; a generous bound."""
@@ -41,6 +41,23 @@ class TurnEndedError(Exception):
         self.outcome = outcome
         self.notice = notice
         super().__init__(str(notice))
+
+
+class TooDearError(MyclawError):
+    """Raised when a call is not made because it may cost more than it may."""
+
+
+@frozen(kw_only=True)
+class CallLimits:
+    """What holds for the calls of a neuron besides the limits of its turn.
+
+    Attributes:
+        wall: Stands still while the person is waited for.
+        most_eur: What a call may cost at worst; `inf` where only the budget says.
+    """
+
+    wall: WallClock
+    most_eur: float
 
 
 class ModelCaller:
@@ -77,26 +94,27 @@ class ModelCaller:
         self._channel = channel
         self._system = system
         self._max_output_tokens = max_output_tokens or services.config.agent.max_output_tokens
-        self._wall: WallClock | None = None
+        self._limits: CallLimits | None = None
         self.calls = 0
         self.waited_s = 0.0
 
-    async def call(self, messages: Sequence[Message], limit_s: float, wall: WallClock | None = None) -> ModelReply:
+    async def call(self, messages: Sequence[Message], limit_s: float, limits: CallLimits | None = None) -> ModelReply:
         """Return the model's answer, booked and recorded.
 
         Args:
             limit_s: Seconds the call may take; waiting for the person does not count.
-            wall: Stands still while the person is waited for.
+            limits: Those of the neuron that calls.
 
         Raises:
             TurnEndedError: It failed for good, or the budget does not allow it.
+            TooDearError: The neuron's own limit does not allow it.
             asyncio.CancelledError: The turn was cancelled; the call is booked at its worst case.
         """
         if self._system is None:
             self._channel.status(Status(phase="thinking"))
             await self._services.neurons.refresh()
         self.calls += 1
-        self._wall = wall
+        self._limits = limits
         due_s = self._worked_s + limit_s
         while True:
             try:
@@ -193,7 +211,7 @@ class ModelCaller:
             return await self._try_reserve(provider, request)
         except SoftCapReached as reached:
             before_s = self._services.clock.monotonic()
-            with self._wall.waiting() if self._wall else nullcontext():
+            with self._limits.wall.waiting() if self._limits else nullcontext():
                 granted = await ask_past_soft_cap(
                     self._services, self._turn, self._channel, self._recorder, reached, request.model
                 )
@@ -206,7 +224,7 @@ class ModelCaller:
     async def _try_reserve(self, provider: ModelProvider, request: ModelRequest) -> Reservation:
         call_id = self._services.clock.new_id()
         try:
-            return await self._services.ledger.reserve(
+            reservation = await self._services.ledger.reserve(
                 call_id=call_id,
                 model=request.model,
                 free=provider.free,
@@ -224,6 +242,26 @@ class ModelCaller:
         except asyncio.CancelledError:
             await finished(self._services.ledger.release(call_id))
             raise
+        await self._require_affordable(reservation)
+        return reservation
+
+    async def _require_affordable(self, reservation: Reservation) -> None:
+        """Give a reservation back that is more than the neuron's own limit.
+
+        Raises:
+            TooDearError: It is.
+        """
+        worst_eur = reservation.worst_micro_eur / MICRO
+        if self._limits is None or worst_eur <= self._limits.most_eur:
+            return
+        await finished(self._services.ledger.release(reservation.call_id))
+        raise TooDearError(
+            N_(
+                "the model call may cost {worst_eur} EUR, which is more than the quota cost_eur leaves: {left_eur} EUR",
+                worst_eur=f"{worst_eur:.4f}",
+                left_eur=f"{max(0.0, self._limits.most_eur):.4f}",
+            )
+        )
 
 
 def _as_named_here(reply: ModelReply, tools: Container[str]) -> ModelReply:

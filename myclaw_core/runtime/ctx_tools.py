@@ -11,6 +11,7 @@ from typing import Any
 from myclaw_core.errors import ToolFailure
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
+from myclaw_core.neurons.world import CtxError
 from myclaw_core.redact import redact_text
 from myclaw_core.runtime.tool import EffectSpec, Handed, PlannedChange, Tool, ToolContext
 from myclaw_core.runtime.types import ToolResult
@@ -75,7 +76,7 @@ def _object(properties: Mapping[str, Any], required: Sequence[str]) -> Mapping[s
 def _read(args: Mapping[str, Any], context: ToolContext) -> ToolResult:
     handed, path = _handed(context), args["path"]
     if context.files.kind(path) == "absent":
-        handed.is_missing = True
+        handed.failed_as = "missing"
         raise ToolFailure(N_("there is no file {path}", path=visible(path)))
     content = context.files.read_bytes(path, _MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
@@ -108,10 +109,14 @@ def _write(args: Mapping[str, Any], context: ToolContext) -> ToolResult:
 
 async def _ask(args: Mapping[str, Any], context: ToolContext) -> ToolResult:
     """Ask a model; secrets do not go out to it."""
-    ask = _handed(context).ask
-    if ask is None:
+    handed = _handed(context)
+    if handed.ask is None:
         raise ToolFailure(N_("no model can be asked here"))
-    return ToolResult(text=await ask(redact_text(args["prompt"])))
+    try:
+        return ToolResult(text=await handed.ask(redact_text(args["prompt"])))
+    except CtxError as error:
+        handed.failed_as = error.kind
+        raise ToolFailure(error.text) from error
 
 
 def _handed(context: ToolContext) -> Handed:

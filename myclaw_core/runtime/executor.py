@@ -22,7 +22,7 @@ from myclaw_core.policy.never import NeverRefusedError
 from myclaw_core.policy.rates import RateRefusedError
 from myclaw_core.redact import redact_text
 from myclaw_core.runtime.finishing import ended_soon, finished, to_its_end
-from myclaw_core.runtime.neuron_run import NeuronRunner
+from myclaw_core.runtime.neuron_run import NeuronEndedError, NeuronRunner
 from myclaw_core.runtime.neuron_world import Surroundings
 from myclaw_core.runtime.planning import PlanFailedError, Planned, Planner, tool_error, who
 from myclaw_core.runtime.received import (
@@ -108,7 +108,9 @@ class Executor:
         data = deepcopy(dict(undo.data if undo and tool.undo else {}))
         context = self._planner.context(step.effects, files, changes)
         trace_id = self._recorder.trace.id
-        context = evolve(context, network=network, shell=shell, undo=data, trace_id=trace_id, handed=around.handed)
+        context = evolve(context, network=network, shell=shell, undo=data, trace_id=trace_id)
+        if tool.internal:
+            context = evolve(context, handed=around.handed)
         waits = command is not None or tool.neuron is not None
         unsure = False
         started_s = self._services.clock.monotonic()
@@ -231,7 +233,8 @@ class Executor:
     def _failed(self, tool: Tool, step: ActionStep, error: Exception) -> ActionStep:
         """Return the step that failed with `error`; what came out before stays readable."""
         output = storable_text(error.output) if isinstance(error, ToolFailure) else ""
-        result = self._fit(ToolResult(text=output), step) if output else None
+        has_output = output or isinstance(error, NeuronEndedError)  # what a neuron says of its end is its own output
+        result = self._fit(ToolResult(text=output), step) if has_output else None
         return evolve(step, state="failed", error=tool_error(tool, error), exec_result=result)
 
     async def _end_cancelled(

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import evolve
 
-from myclaw_core.errors import ToolFailure
+from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.messages import N_
 from myclaw_core.neurons.quotas import wall_s
 from myclaw_core.neurons.running import BodyEnd, BodyOutcome, run_neuron
@@ -21,7 +21,7 @@ from myclaw_core.runtime.finishing import finished
 from myclaw_core.runtime.neuron_world import Frame, RunStep, Surroundings, TurnWorld
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
-from myclaw_core.runtime.types import ActionStep, ToolErrorKind, ToolResult, Turn
+from myclaw_core.runtime.types import CANCELLED, ActionStep, ToolErrorKind, ToolResult, Turn
 from myclaw_core.types.action import Caller
 from myclaw_core.types.text import Text
 
@@ -82,6 +82,7 @@ class NeuronRunner:
 
         Raises:
             NeuronEndedError: It gave nothing.
+            MyclawError: The time of the neurons that called it is over.
             UnavailableError: The sandbox is missing.
             StoreError: The log cannot be written.
         """
@@ -91,6 +92,7 @@ class NeuronRunner:
             situation=evolve(situation, callers=(*situation.callers, caller)),
             wall=outer.wall if outer else WallClock(self._services.clock, wall_s(neuron.manifest.quotas)),
             step_index=step.index,
+            outer=outer,
         )
         world = TurnWorld(self._services, self._recorder, self._run_step, self._model, frame)
         before_s = frame.wall.left_s()
@@ -99,6 +101,10 @@ class NeuronRunner:
         except asyncio.CancelledError:
             await finished(self._note(frame, "cancelled", before_s))
             raise
+        if end.outcome == "timeout" and outer is not None:
+            # The time is that of the outermost neuron, which this one may be stopped with at the very same moment.
+            await self._note(frame, "cancelled", before_s)
+            raise MyclawError(CANCELLED)
         if end.report.outcome != "unavailable":  # no fault of the neuron
             await self._note(frame, end.outcome, before_s)
         return _result(neuron, end)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from attrs import define, evolve, frozen
 
 from myclaw_core.errors import MyclawError, UnavailableError
-from myclaw_core.events.types import SynapseRefused
+from myclaw_core.events.types import SynapseRefusal, SynapseRefused
 from myclaw_core.files.resolve import resolve_path
 from myclaw_core.messages import N_
 from myclaw_core.neurons.types import VerifiedNeuron
 from myclaw_core.neurons.wall import WallClock
-from myclaw_core.neurons.world import CtxError, CtxErrorKind
+from myclaw_core.neurons.world import CtxError
 from myclaw_core.policy.types import Situation
-from myclaw_core.runtime.calling import ModelCaller, TurnEndedError
+from myclaw_core.runtime.calling import CallLimits, ModelCaller, TooDearError, TurnEndedError
 from myclaw_core.runtime.ctx_tools import CTX_LLM, CTX_READ, CTX_WRITE, write_args
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
@@ -34,8 +35,9 @@ MAX_DEPTH = 5
 MAX_PROMPT_CHARS = 100_000
 """The longest prompt that a neuron may put to a model."""
 
+_NEURON = "neuron:"
 _FETCH = "web_fetch"
-_MOST_FETCHED_CHARS = 60_000
+_MOST_FETCHED_CHARS = 500_000
 
 
 @define(kw_only=True)
@@ -46,13 +48,15 @@ class Frame:
         situation: What surrounds its calls; from its first answer on, text from outside is in play.
         wall: The time that all of the tree has.
         step_index: The step in which it runs.
-        cost_eur: What its model calls have cost so far.
+        outer: The neuron that called it; `None` where that was a model or a person.
+        cost_eur: What its model calls, and those of the neurons that it called, have cost so far.
     """
 
     neuron: VerifiedNeuron
     situation: Situation
     wall: WallClock
     step_index: int
+    outer: Frame | None = None
     cost_eur: float = 0.0
 
     @property
@@ -63,6 +67,17 @@ class Frame:
     def learned(self) -> None:
         """Note that it was given something; whatever it calls from now on may be asked for by that."""
         self.situation = evolve(self.situation, tainted=True)
+
+    def spent(self, cost_eur: float) -> None:
+        """Note what a model call has cost, for every neuron on the way to it."""
+        self.cost_eur += cost_eur
+        if self.outer is not None:
+            self.outer.spent(cost_eur)
+
+    def left_eur(self) -> float:
+        """Return what model calls may cost still: the least that a quota on the way leaves."""
+        own = self.neuron.manifest.quotas.get("cost_eur", inf) - self.cost_eur
+        return own if self.outer is None else min(own, self.outer.left_eur())
 
 
 @frozen(kw_only=True)
@@ -127,10 +142,11 @@ class TurnWorld:
 
     async def call(self, name: str, args: dict[str, Any]) -> Any:
         """Call a tool or a neuron; in a dry run a tool that would change something gives nothing."""
-        if name.startswith("neuron:") and len(self._frame.callers) >= MAX_DEPTH:
+        if name.startswith(_NEURON) and len(self._frame.callers) >= MAX_DEPTH:
+            await self._refused(name, "too deep")
             raise CtxError(N_("{n} neurons are called by each other already, which is the most", n=MAX_DEPTH), "denied")
         result = (await self._done(name, args)).result or ToolResult(text="")
-        if name.startswith("neuron:"):
+        if name.startswith(_NEURON):
             return result.data["output"]
         return {"text": result.text, "data": dict(result.data)}
 
@@ -147,10 +163,7 @@ class TurnWorld:
         return result.text.partition("\n\n")[2][: data.get("end", 0)]
 
     async def llm(self, prompt: str) -> str:
-        """Return a model's answer; what the quota in EUR allows is looked at before each call."""
-        frame, most_eur = self._frame, self._frame.neuron.manifest.quotas.get("cost_eur")
-        if most_eur is not None and frame.cost_eur >= most_eur:
-            raise CtxError(N_("the quota cost_eur, {n}, is used up", n=most_eur), "quota")
+        """Return a model's answer; one that may cost more than a quota leaves is not asked for."""
         if len(prompt) > MAX_PROMPT_CHARS:
             raise CtxError(N_("the prompt is longer than {n} characters", n=MAX_PROMPT_CHARS), "quota")
         handed = await self._done(CTX_LLM, {"prompt": prompt}, internal=True, ask=self._ask)
@@ -169,6 +182,9 @@ class TurnWorld:
 
     async def undeclared(self, name: str) -> None:
         """Record a call that the manifest does not name."""
+        await self._refused(name, "undeclared")
+
+    async def _refused(self, name: str, why: SynapseRefusal) -> None:
         caller = self._frame.callers[-1]
         async with self._services.log.transaction() as tx:
             await tx.append(
@@ -178,6 +194,7 @@ class TurnWorld:
                     version=caller.version,
                     callee=name,
                     step_index=self._frame.step_index,
+                    why=why,
                 )
             )
 
@@ -195,28 +212,44 @@ class TurnWorld:
             CtxError: It was not done.
         """
         frame, handed = self._frame, Handed(ask=ask)
+        self._require_admitted()
         around = Surroundings(situation=frame.situation, frame=frame, handed=handed, internal=internal)
         call = ToolCall(id=str(self._services.clock.new_id()), tool=tool, args=args)
         step = await self._run_step(call, around)
         was_denied = step.error is not None and step.error.kind == "denied"
-        if tool != CTX_WRITE and not was_denied:
+        if tool != CTX_WRITE and (not was_denied or step.exec_result is not None):
             frame.learned()
         if step.error is None:
             handed.result = handed.result or step.exec_result
             return handed
-        kind: CtxErrorKind = "missing" if handed.is_missing else "denied" if was_denied else "failed"
-        raise CtxError(step.error.message, kind)
+        raise CtxError(step.error.message, handed.failed_as or ("denied" if was_denied else "failed"))
+
+    def _require_admitted(self) -> None:
+        """Raise `CtxError` where the neuron was switched off, put aside or replaced while it runs."""
+        neuron = self._frame.neuron
+        tool = self._services.tools.get(f"{_NEURON}{neuron.name}")
+        if tool is None or tool.neuron is None or tool.neuron.digest != neuron.digest:
+            raise CtxError(N_("the neuron {name} may not run any more", name=neuron.name), "denied")
 
     async def _ask(self, prompt: str) -> str:
-        """Return the answer of a model, asked once."""
+        """Return the answer of a model, asked once.
+
+        Raises:
+            CtxError: The budget or a quota does not allow it.
+            UnavailableError: No model answered.
+        """
         frame, calls = self._frame, self._recorder.trace.model_calls
-        before = len(calls)
+        before, limits = len(calls), CallLimits(wall=frame.wall, most_eur=frame.left_eur())
         try:
-            reply = await self._model().call([Message(role="user", text=prompt)], frame.wall.left_s(), frame.wall)
+            reply = await self._model().call([Message(role="user", text=prompt)], frame.wall.left_s(), limits)
+        except TooDearError as error:
+            raise CtxError(error.text, "quota") from error
         except TurnEndedError as ended:
+            if ended.outcome == "budget":
+                raise CtxError(ended.notice, "denied") from ended
             raise UnavailableError(ended.notice) from ended
         finally:
-            frame.cost_eur += sum(call.cost_eur for call in calls[before:])
+            frame.spent(sum(call.cost_eur for call in calls[before:]))
         return reply.message.text
 
 

@@ -117,7 +117,10 @@ class Planner:
         Raises:
             PlanFailedError: It cannot be done (a missing file, a folder where a file is expected …).
         """
-        tool = self._services.tools[call.tool]
+        tool = self._services.tools.get(call.tool)
+        if tool is None:
+            gone = N_("{tool} is not there any more; it was not run, look again", tool=call.tool)
+            raise PlanFailedError(ToolError(kind="denied", message=gone, retryable=True))
         if tool.outbox is not None:
             return await _can_be_held(tool, tool.outbox, call)
         if tool.shell is not None:

@@ -38,6 +38,9 @@ from myclaw_core.types.text import Text
 
 __all__ = ["CallsOutcome", "StepRunner"]
 
+_OWN_WORDS = frozenset({"validation", "denied"})
+"""Errors of calls that the core itself did not let begin: what it says of them comes from nobody else."""
+
 _STRICTNESS: dict[Verdict, int] = {"allow": 0, "approve_required": 1, "deny": 2}
 
 
@@ -356,6 +359,6 @@ def _tool_message(call: ToolCall, step: ActionStep) -> Message:
         text = f"dry run: judged as {step.decision.verdict}, not executed; go on as if it had been done"
         return Message(role="tool", text=text, tool_call_id=call.id)
     message = "\n".join(filter(None, (str(step.error.message) if step.error else "it did not run", output)))
-    outside = step.error is not None and step.error.kind not in {"validation", "denied"}
+    outside = step.exec_result is not None or (step.error is not None and step.error.kind not in _OWN_WORDS)
     text = outside_block(call.tool, message) if outside else message
     return Message(role="tool", text=text, tool_call_id=call.id, outside=outside, is_error=True)

@@ -15,6 +15,7 @@ from myclaw_core.clock import Clock
 from myclaw_core.errors import EffectChangedError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.types import VerifiedNeuron
+from myclaw_core.neurons.world import CtxErrorKind
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.sandbox.sandbox import ShellRun
 from myclaw_core.types.effect import Effect, EffectKind, Reversibility
@@ -198,13 +199,13 @@ class Handed:
         ask: Asks a model for it and returns the answer.
         result: What the tool returned: whole, and with what is masked in the record.
         content: What the file holds that it read.
-        is_missing: Whether there is no such file.
+        failed_as: What a failure is for the neuron; `None` where nothing better is known than that it failed.
     """
 
     ask: Callable[[str], Awaitable[str]] | None = None
     result: ToolResult | None = None
     content: bytes = b""
-    is_missing: bool = False
+    failed_as: CtxErrorKind | None = None
 
 
 @frozen(kw_only=True)

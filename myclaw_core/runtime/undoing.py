@@ -146,7 +146,7 @@ async def undo_trace(
     async with recorder.during(turn):
         lines = [
             await _undo_step(services, turn, original, step, force=force)
-            for step in reversed(original.steps)
+            for step in await _last_first(services.log, original)
             if may_have_changed(step)
         ]
         trace.outcome = "success" if all(line.reverted for line in lines) else "failed"
@@ -158,6 +158,16 @@ def may_have_changed(step: ActionStep) -> bool:
     if step.undo_id is not None:
         return True
     return step.exec_result is not None and any(effect.changes for effect in step.effects)
+
+
+async def _last_first(log: EventLog, trace: ExecutionTrace) -> list[ActionStep]:
+    """Return the steps of a trace, the one that began last first.
+
+    What a neuron calls began before the steps that were judged together with it.
+    """
+    intents = [event for _, event in await log.events(trace.id, StepIntended) if isinstance(event, StepIntended)]
+    began = {event.step_index: place for place, event in enumerate(intents)}
+    return sorted(trace.steps, key=lambda step: (began.get(step.index, -1), step.index), reverse=True)
 
 
 @to_its_end

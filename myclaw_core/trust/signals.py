@@ -118,8 +118,11 @@ def ran(step: ActionStep, trace: ExecutionTrace) -> bool:
         return False
     if step.error is not None and step.error.kind in _NOT_RUN:
         return False
-    cancelled = step.error is None or step.error.message == CANCELLED
-    return not (trace.outcome == "abandoned" and step.exec_result is None and cancelled)
+    if step.exec_result is not None:
+        return True
+    if step.error is not None:
+        return step.error.message != CANCELLED  # what a neuron calls may be cancelled while the turn goes on
+    return trace.outcome != "abandoned"
 
 
 def _sound(

@@ -152,32 +152,16 @@ async def test_what_it_fetches_is_the_text_of_the_page_alone(open_agent, make_de
     """The tool's words about it, such as its address, are left out; a page that is too long is an error."""
     body = """\
 async def run(ctx, args):
-    said = [await ctx.fetch(args['url'] + '/short.json')]
+    said = [await ctx.fetch(args['url'] + '/short.json'), len(await ctx.fetch(args['url'] + '/long.txt'))]
     try:
-        await ctx.fetch(args['url'] + '/long.txt')
+        await ctx.fetch(args['url'] + '/longer.txt')
     except OSError as error:
         said.append('too long')
     return said
 """
-    url = pages({"/short.json": b'{"a":\n\n1}', "/long.txt": b"x" * 70_000})
+    url = pages({"/short.json": b'{"a":\n\n1}', "/long.txt": b"x" * 400_000, "/longer.txt": b"x" * 600_000})
     async with open_agent([called("fetcher", url=url), says("Done.")], LOCAL) as agent:
         await adopt(agent, "fetcher", body, (f"network:{url}/*",))
         trace = await make_desk(agent, level="full").handle("Fetch")
 
-    assert trace.steps[0].exec_result.data["output"] == ['{"a":\n\n1}', "too long"]
-
-
-async def test_the_quota_of_costs_is_looked_at_before_a_model_is_asked(open_agent, make_desk, clock: FakeClock) -> None:
-    body = """\
-async def run(ctx, args):
-    try:
-        return await ctx.llm('Hi')
-    except RuntimeError as error:
-        return str(error)
-"""
-    async with open_agent([called("asker"), says("Done.")]) as agent:
-        await adopt(agent, "asker", body, ("llm",), cost_eur=0)
-        trace = await make_desk(agent).handle("Ask")
-
-    assert "cost_eur" in trace.steps[0].exec_result.data["output"]
-    assert [call.purpose for call in trace.model_calls] == ["answer", "answer"]
+    assert trace.steps[0].exec_result.data["output"] == ['{"a":\n\n1}', 400_000, "too long"]

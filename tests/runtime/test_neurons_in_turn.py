@@ -170,7 +170,7 @@ async def test_internal_tools_are_nobody_elses(open_agent, make_desk, home, cloc
 
 
 async def test_neurons_call_each_other_at_most_five_deep(open_agent, make_desk, clock: FakeClock) -> None:
-    """The sixth is refused inside, so that those that call each other for ever come to an end."""
+    """The sixth is refused inside and on record, so that those that call each other for ever come to an end."""
     ping = "async def run(ctx, args):\n    return 1 + await ctx.call('neuron:pong')\n"
     pong = """\
 async def run(ctx, args):
@@ -183,7 +183,9 @@ async def run(ctx, args):
         await adopt(agent, "ping", ping, may_call=("neuron:pong",))
         await adopt(agent, "pong", pong, may_call=("neuron:ping",))
         trace = await make_desk(agent, level="full").handle("Go")
+        told = [event for _, event in await agent.log.events(trace.id, SynapseRefused)]
 
+    assert [(event.caller, event.callee, event.why) for event in told] == [("neuron:ping", "neuron:pong", "too deep")]
     assert [step.tool_name for step in trace.steps] == [f"neuron:p{vowel}ng" for vowel in "ioioi"]
     assert len(trace.steps[-1].callers) == 4
     assert trace.steps[-1].error.kind == "denied"
