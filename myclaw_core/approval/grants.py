@@ -173,6 +173,7 @@ def new_grant(grant_id: UUID, request: ApprovalRequest, reach: Reach, cwd: str, 
         left=_TIMES - 1 if reach == "3_times" else None,
         request_id=request.id,
         callers=_chain(action),
+        bodies=_bodies(action),
     )
 
 
@@ -183,8 +184,10 @@ def is_similar(effects: Sequence[Effect]) -> bool:
 
 def covers(grant: Grant, action: PlannedAction, effect: Effect, cwd: str) -> bool:
     """Return whether a grant speaks for one effect of an action; whether it still lives is not looked at."""
-    who = (action.sender, action.actor, _chain(action))
-    if (grant.sender, grant.actor, grant.callers) != who or effect.effect_class not in grant.effect_classes:
+    who = (action.sender, action.actor, _chain(action), _bodies(action))
+    if (grant.sender, grant.actor, grant.callers, grant.bodies) != who:
+        return False
+    if effect.effect_class not in grant.effect_classes:
         return False
     if grant.call_digest:
         return grant.call_digest == _call_digest(action, cwd)
@@ -206,6 +209,11 @@ def told(grant: Grant) -> Text:
 def _chain(action: PlannedAction) -> tuple[str, ...]:
     """Return the neurons that act; none for the call of one, which is judged like that of any other tool."""
     return () if action.actor == action.tool_name else tuple(caller.actor for caller in action.callers)
+
+
+def _bodies(action: PlannedAction) -> tuple[str, ...]:
+    """Return the versions of the neurons that act."""
+    return tuple(caller.version for caller in action.acting if caller.actor.startswith("neuron:"))
 
 
 def _call_digest(action: PlannedAction, cwd: str) -> str:

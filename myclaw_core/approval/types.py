@@ -208,6 +208,7 @@ class Grant:
         trace_id: The trace in which it was given, where the event log tells of it.
         callers: The neurons on the way to what it covers, outermost first: it is for these together; empty for what a
             model calls, and for the call of a neuron.
+        bodies: Hashes of the bodies of the neurons that act: what was granted to one is not for another in its place.
     """
 
     id: UUID
@@ -226,4 +227,5 @@ class Grant:
     used: int = 0
     trace_id: UUID | None = None
     callers: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
