@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -267,9 +267,9 @@ def _outside(case: Case, index: int, place: ResolvedPath) -> Opinion:
 
 def _trust(case: Case, index: int, promotion: PromotionCheck) -> Opinion:
     effect = case.items[index].effect
-    answers = tuple(promotion(effect, each, case.now) for each in _acting(_as_named(case, index)))
+    answers = tuple([promotion(effect, each, case.now) for each in _acting(_as_named(case, index))])
     decisive = next((each for each in answers if each.promoted is not True), answers[-1])
-    text = _of_whom(decisive, case.action)
+    text = _of_whom(answers, decisive)
     promoted = decisive.promoted is True
     if promoted and effect.reversibility == "irreversible":
         promoted, text = False, _FINAL
@@ -284,16 +284,16 @@ def _trust(case: Case, index: int, promotion: PromotionCheck) -> Opinion:
     return Opinion("approve_required", text, "trust", index, answers=answers)
 
 
-def _acting(action: PlannedAction) -> Iterator[PlannedAction]:
-    """Yield the action as that of each who must have earned it."""
-    for caller in action.acting:
-        is_own = (caller.actor, caller.version) == (action.actor, action.actor_version)
-        yield action if is_own else evolve(action, actor=caller.actor, actor_version=caller.version)
+def _acting(action: PlannedAction) -> Sequence[PlannedAction]:
+    """Return the action as that of each who must have earned it."""
+    if not action.callers:
+        return (action,)
+    return [evolve(action, actor=caller.actor, actor_version=caller.version) for caller in action.acting]
 
 
-def _of_whom(answer: PromotionAnswer, action: PlannedAction) -> Text:
+def _of_whom(answers: Sequence[PromotionAnswer], answer: PromotionAnswer) -> Text:
     """Return why, with the name of who decides where several act."""
-    if len(action.acting) == 1:
+    if len(answers) == 1:
         return answer.reason
     return N_("{actor}: {reason}", actor=answer.evidence.actor, reason=answer.reason)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from myclaw_core.messages import N_
 from myclaw_core.policy.types import Evidence
@@ -143,10 +143,7 @@ def judge(
         reason = N_(
             "done by itself {n} times since you were last asked: this one is for you to check", n=CHECKED_EVERY - 1
         )
-    evidence = evolve(
-        _evidence(effect, own, parent, limit, level=level, known=known, named=action.named, tutor=tutor),
-        actor=action.actor,
-    )
+    evidence = _evidence(effect, action, own, parent, limit, level=level, known=known, tutor=tutor)
     return Promotion(
         promoted=reason is None,
         reason=reason or _praise(own, parent, evidence),
@@ -298,13 +295,13 @@ def _praise(own: SubjectView | None, parent: SubjectView | None, evidence: Evide
 
 def _evidence(
     effect: Effect,
+    action: JudgedAction,
     own: SubjectView | None,
     parent: SubjectView | None,
     limit: TrustThreshold | None,
     *,
     level: Literal["subject", "parent", "none"],
     known: bool,
-    named: bool,
     tutor: bool,
 ) -> Evidence:
     read = own or parent
@@ -314,13 +311,14 @@ def _evidence(
         **{f"parent_{name}": figure for name, figure in _figures(parent).items()},
         estimator=read.estimator if read else "",
         known=known,
-        named=named,
+        named=action.named,
         min_score=limit.min_score if limit else NEVER,
         min_samples=limit.min_samples if limit else 0,
         level=level,
         last_asked_days=None if own is None else _days_since(own.state.last_asked, own.at),
         unasked=own.state.unasked if own else 0,
         tutor=tutor,
+        actor=action.actor,
     )
 
 
