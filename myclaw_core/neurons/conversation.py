@@ -160,7 +160,7 @@ class Conversation:
 
 async def _cancelled(doing: asyncio.Future[Any]) -> None:
     doing.cancel()
-    await asyncio.wait({doing})
+    await asyncio.gather(doing, return_exceptions=True)
 
 
 def _in_frames(content: bytes) -> Sequence[bytes]:
