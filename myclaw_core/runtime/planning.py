@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from typing import Any
@@ -17,7 +18,7 @@ from myclaw_core.outbox.outbox import OutboxRefusedError, require_storable
 from myclaw_core.policy.shell import ShellCall, shell_call
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.runtime.neuron_run import NeuronEndedError
-from myclaw_core.runtime.received import guarded_in_thread, is_change, received_error
+from myclaw_core.runtime.received import guarded, guarded_in_thread, is_change, received_error
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.shells import shown_command
 from myclaw_core.runtime.storable import storable_line
@@ -28,7 +29,7 @@ from myclaw_core.types.text import Text
 from myclaw_core.undo.diff import preview_lines
 from myclaw_core.undo.types import PathState
 
-__all__ = ["Decided", "Evaluate", "PlanFailedError", "Planned", "Planner", "tool_error", "who"]
+__all__ = ["Decided", "Evaluate", "PlanFailedError", "Planned", "Planner", "called", "tool_error", "who"]
 
 Evaluate = Callable[[Text | None], Awaitable[PolicyDecision]]
 
@@ -217,6 +218,15 @@ def _planned_changes(plan: Any, files: PinnedFiles) -> tuple[PlannedChange, ...]
             raise ToolFailure(N_("the tool's plan holds something that is no change; report it to its author"))
         files.require_judged(change)
     return changes
+
+
+async def called(tool: Tool, function: Callable[..., Any], args: Mapping[str, Any], context: ToolContext) -> Any:
+    """Call code of a tool; a plain function runs in a thread so that the loop goes on."""
+    if inspect.iscoroutinefunction(function):
+        result: Any = function(args, context)
+    else:
+        result = await guarded_in_thread(who(tool), function, args, context)
+    return await guarded(who(tool), result) if inspect.isawaitable(result) else result
 
 
 def who(tool: Tool) -> Text:
