@@ -85,12 +85,9 @@ async def run_neuron(
         UnavailableError: The sandbox is missing.
     """
     limits = code_limits(manifest.quotas)
-    try:
-        first = json.dumps({"args": dict(args)}).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        return _not_begun(N_("its arguments are no JSON: {problem}", problem=_shown(str(error))))
-    if len(first) > limits.frame_bytes:
-        return _not_begun(N_("its arguments are longer than {n} bytes", n=limits.frame_bytes))
+    first = _first_frame(args, limits)
+    if isinstance(first, Text):
+        return BodyEnd(error=first, outcome="failed", report=SandboxReport(outcome="ok"))
     job = CodeJob(files={**sources(*_FILES), "body.py": files["body.py"]}, main=_FILES[0], limits=limits)
     async with sandbox.start(job) as running, _watched(running, wall) as ended:
         talk = Conversation(running, Limited(world, manifest), wall, ended)
@@ -108,6 +105,17 @@ async def run_neuron(
     if word.do == "raised":
         return _raised(word, report, talk)
     return _done(word.what["output"], manifest, report, talk)
+
+
+def _first_frame(args: Mapping[str, Any], limits: CodeLimits) -> bytes | Text:
+    """Return what a run is told first, or why it cannot be told."""
+    try:
+        frame = json.dumps({"args": dict(args)}).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return N_("its arguments are no JSON: {problem}", problem=_shown(str(error)))
+    if len(frame) > limits.frame_bytes:
+        return N_("its arguments are longer than {n} bytes", n=limits.frame_bytes)
+    return frame
 
 
 @asynccontextmanager
@@ -164,10 +172,6 @@ def _raised(word: Request, report: SandboxReport, talk: Conversation) -> BodyEnd
         report=report,
         log=tuple(talk.log),
     )
-
-
-def _not_begun(error: Text) -> BodyEnd:
-    return BodyEnd(error=error, outcome="failed", report=SandboxReport(outcome="ok"))
 
 
 def _failed(error: Text, report: SandboxReport, talk: Conversation) -> BodyEnd:

@@ -115,17 +115,7 @@ class Code:
 def read_code(tree: ast.Module) -> Code:
     """Return a parsed file with what its rules look up."""
     nodes, parents = _walked(tree)
-    modules, objects, packages, imported = dict[str, str](), dict[str, str](), set[str](), set[str]()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                imported.add(alias.name)
-                if alias.asname or "." not in alias.name:
-                    modules[alias.asname or alias.name] = alias.name
-                else:
-                    packages.add(alias.name.partition(".")[0])
-        elif isinstance(node, ast.ImportFrom):
-            objects |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     bindings = {node: names for node in nodes if type(node) in _BINDERS and (names := tuple(_bound_by(node)))}
     bound = Counter(name for names in bindings.values() for name in names)
     mentions = defaultdict(list)
@@ -143,10 +133,15 @@ def read_code(tree: ast.Module) -> Code:
         nodes=nodes,
         parents=parents,
         bindings=bindings,
-        modules=modules,
-        packages=frozenset(packages),
-        imported=frozenset(imported),
-        objects=objects,
+        modules={each.asname or each.name: each.name for each in imports if each.asname or "." not in each.name},
+        packages=frozenset(each.name.partition(".")[0] for each in imports if "." in each.name and not each.asname),
+        imported=frozenset(each.name for each in imports),
+        objects={
+            alias.asname or alias.name: f"{node.module}.{alias.name}"
+            for node in nodes
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        },
         bound=bound,
         functions=functions,
         annotations=frozenset(each for node in nodes if isinstance(node, _ANNOTATED) for each in _annotations(node)),
