@@ -69,7 +69,7 @@ def names_of(draft: ApprovalRequestDraft) -> tuple[str, ...]:
     """Return what grants a question that must be checked: the target as a whole, or its name alone, which comes last.
 
     The name of a path or URL is its last part, that of a command its program, and that of a mail its address, of which
-    the part before the @ is enough.
+    the part before the @ is enough. A neuron is called by its name with or without `neuron:`.
     """
     effect = _judged(draft)
     if effect is None:
@@ -81,6 +81,8 @@ def names_of(draft: ApprovalRequestDraft) -> tuple[str, ...]:
     elif _is_addressed(effect):
         address = target.partition(":")[2]
         names = [target, address.rpartition("@")[0], address]
+    elif effect.kind == "neuron_invoke":
+        names = [target, target.removeprefix("neuron:")]
     else:
         names = [target, target.rstrip("/").rpartition("/")[2]]
     return tuple(name for name in dict.fromkeys(names) if name)
@@ -93,6 +95,8 @@ def wanted_name(draft: ApprovalRequestDraft) -> Text:
         return N_("the name of the tool")
     if effect.kind == "shell_exec":
         return N_("the name of the program")
+    if effect.kind == "neuron_invoke":
+        return N_("the name of the neuron")
     if _is_addressed(effect):
         return N_("the address that it goes to")
     if "://" in effect.target:

@@ -84,7 +84,7 @@ class _Telling:
         found = adoption.check()
         self._check(found)
         if found:
-            return self._end("refused", _("not adopted: its code is refused"))
+            return self._end("refused", _("not adopted: mend what was found, then adopt it again"))
         self._document |= {"version": adoption.manifest.version}
         if (record := await adoption.standing()) is not None:
             return self._end("adopted", _already(record))

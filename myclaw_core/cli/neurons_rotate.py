@@ -80,7 +80,7 @@ def _change(planned: Rotated) -> Change:
         target=NEURON_KEY,
         args={"signed": list(planned.signed)},
         summary=N_("make a new key for neurons and sign again with it: {names}", names=names),
-        reason=N_("what is signed with the key runs without being asked about again"),
+        reason=N_("what is signed with the key needs no new adoption"),
         kind="self_modify",
         record=tuple(_aside(each) for each in planned.aside),
     )

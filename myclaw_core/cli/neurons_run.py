@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from myclaw_core.runtime.channel import Channel
     from myclaw_core.runtime.single_call import SingleCall
     from myclaw_core.runtime.types import Turn
+    from myclaw_core.types.text import Text
 
 __all__ = ["run"]
+
+_EXAMPLE = '{"path": "notes.md"}'
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,9 +42,15 @@ def _arguments(given: str) -> dict[str, Any]:
     try:
         value = json.loads(given or "{}")
     except (ValueError, RecursionError) as error:
-        raise UsageError(N_("the arguments are no JSON: {problem}", problem=str(error))) from None
+        raise UsageError(
+            N_(
+                "the arguments are no JSON: {problem}; write them such as {example}",
+                problem=str(error),
+                example=_EXAMPLE,
+            )
+        ) from None
     if not isinstance(value, dict):
-        raise UsageError(N_("the arguments must be a JSON object, such as {example}", example='{"path": "notes.md"}'))
+        raise UsageError(N_("the arguments must be a JSON object, such as {example}", example=_EXAMPLE))
     return value
 
 
@@ -59,8 +68,7 @@ async def _run(args: argparse.Namespace, tool: str, given: dict[str, Any], typed
             channel.notice(notice)
         await agent.services.neurons.refresh()
         if tool not in agent.services.tools:
-            name = tool.removeprefix("neuron:")
-            raise UsageError(N_("there is no neuron {name} that can be called; see 'myclaw neurons'", name=name))
+            raise UsageError(await _why_not(agent, tool.removeprefix("neuron:")))
         turn = await _turn(agent, args, channel, roots, typed)
         call = SingleCall(agent.services, turn, channel, ToolCall(id="typed", tool=tool, args=given))
         try:
@@ -69,6 +77,24 @@ async def _run(args: argparse.Namespace, tool: str, given: dict[str, Any], typed
             stopped()
             return await see_off(agent.services.outbox, agent.clock, STOPPED)
         return await see_off(agent.services.outbox, agent.clock, _told(call, channel))
+
+
+async def _why_not(agent: Agent, name: str) -> Text:
+    """Return why a neuron cannot be called, and what to do."""
+    from myclaw_core.neurons.shipped import shipped_names
+
+    for entry in await agent.services.neurons.entries():
+        if entry.name == name:
+            return N_(
+                "the neuron {name} cannot be called: {reason}; 'myclaw neurons show {name}' says more",
+                name=name,
+                reason=entry.reason,
+            )
+    if name in shipped_names():
+        return N_(
+            "the neuron {name} comes along but is not adopted; 'myclaw neurons adopt {name}' does that", name=name
+        )
+    return N_("there is no neuron {name} that can be called; see 'myclaw neurons'", name=name)
 
 
 async def _turn(agent: Agent, args: argparse.Namespace, channel: Channel, roots: tuple[str, ...], typed: str) -> Turn:

@@ -29,6 +29,13 @@ _URL = re.compile(
 """Its star in front stands for hosts of one domain, never of all that end in `.org`."""
 _PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _FORMS = {"fs-read": _PATH, "fs-write": _PATH, "network": _URL, "call": CALLABLE, "shell": _PROGRAM}
+_EXAMPLES = {
+    "fs-read": "fs-read:~/notes/*",
+    "fs-write": "fs-write:~/notes/*",
+    "network": "network:https://example.org/*",
+    "call": "call:fs_list",
+    "shell": "shell:git",
+}
 _LONGEST = 512
 _PORTS = 1 << 16
 _SHELL_TOOLS = frozenset({"shell", "shell_exec"})
@@ -69,7 +76,13 @@ def parse_capability(text: str) -> Capability:
             raise UsageError(N_("the capability {kind} takes nothing after its name", kind=kind))
         return Capability(kind)
     if len(pattern) > _LONGEST or not (found := form.fullmatch(pattern)) or not _is_limited(found.groupdict(), pattern):
-        raise UsageError(N_("the capability {text} is not limited to anything that is valid", text=text[:80]))
+        raise UsageError(
+            N_(
+                "the capability {text} is too wide or not well formed; it is written like {example}",
+                text=text[:80],
+                example=_EXAMPLES[kind],
+            )
+        )
     return Capability(kind, pattern)
 
 

@@ -19,7 +19,7 @@ from myclaw_core.types.text import Text
 if TYPE_CHECKING:
     from yaml import MappingNode, Node, SafeLoader
 
-__all__ = ["MANIFEST_FILE", "MAX_MANIFEST_BYTES", "NEURON_NAME", "ManifestError", "read_manifest"]
+__all__ = ["MANIFEST_FILE", "MAX_MANIFEST_BYTES", "NAME_TOLD", "NEURON_NAME", "ManifestError", "read_manifest"]
 
 MANIFEST_FILE = "manifest.yaml"
 MAX_MANIFEST_BYTES = 64 * 1024
@@ -27,6 +27,9 @@ NEURON_NAME = re.compile(r"[a-z][a-z0-9_]{2,40}")
 
 _SEMVER = re.compile(r"(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})(?:-[0-9A-Za-z.-]{1,40})?", re.ASCII)
 _ORIGIN = re.compile(r"[a-z][a-z0-9_-]{0,40}")
+NAME_TOLD = N_("3 to 41 lower-case letters, digits and _, with a letter first")
+_VERSION_TOLD = N_("three numbers such as 1.0.0, with -beta or the like after them if you want")
+_ORIGIN_TOLD = N_("a word of lower-case letters, digits, _ and -")
 _MAX_DEPTH = 24
 _MAX_NODES = 5_000
 _MAX_PURPOSE = 1_000
@@ -72,20 +75,20 @@ def read_manifest(data: bytes, directory_name: str | None = None) -> NeuronManif
     reader = _Reader(document, lines)
     if document["schema_version"] != "1.0":
         raise ManifestError(lines["schema_version"], N_('schema_version must be "1.0", in quotes'))
-    name = reader.text("name", NEURON_NAME)
+    name = reader.text("name", NEURON_NAME, NAME_TOLD)
     if directory_name is not None and name != directory_name:
         text = N_("the name {name} differs from the folder's, {folder}", name=name, folder=directory_name)
         raise ManifestError(lines["name"], text)
     return NeuronManifest(
         name=name,
-        version=reader.text("version", _SEMVER),
+        version=reader.text("version", _SEMVER, _VERSION_TOLD),
         purpose=reader.purpose(),
         input_schema=reader.input_schema(),
         output_schema=reader.schema("output_schema"),
         capabilities=reader.capabilities(),
         may_call=reader.names("may_call"),
         quotas=reader.quotas(),
-        origin=reader.text("origin", _ORIGIN, default="adopted"),
+        origin=reader.text("origin", _ORIGIN, _ORIGIN_TOLD, default="adopted"),
         trace_id=reader.trace_id(),
     )
 
@@ -97,10 +100,10 @@ class _Reader:
         self._document = document
         self._lines = lines
 
-    def text(self, key: str, form: re.Pattern[str], default: str | None = None) -> str:
+    def text(self, key: str, form: re.Pattern[str], told: Text, default: str | None = None) -> str:
         value = self._document.get(key, default)
         if not isinstance(value, str) or not form.fullmatch(value):
-            raise self._wrong(key, N_("{key} does not have the form {form}", key=key, form=form.pattern))
+            raise self._wrong(key, N_("{key} must be {form}", key=key, form=told))
         return value
 
     def purpose(self) -> str:

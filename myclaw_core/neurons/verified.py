@@ -15,7 +15,7 @@ from myclaw_core.events.keys import load_or_create_key
 from myclaw_core.files.handles import list_names, open_folder
 from myclaw_core.messages import N_
 from myclaw_core.neurons.folder import BESIDE, SIGNATURE_FILE, FolderFiles, UnfitFolderError, read_folder
-from myclaw_core.neurons.manifest import MANIFEST_FILE, NEURON_NAME, read_manifest
+from myclaw_core.neurons.manifest import MANIFEST_FILE, NAME_TOLD, NEURON_NAME, read_manifest
 from myclaw_core.neurons.normal import is_normal
 from myclaw_core.neurons.signing import digest_of, verify
 from myclaw_core.neurons.types import VerifiedNeuron
@@ -99,7 +99,7 @@ def usable_key(key_file: Path) -> bytes | Text:
 def _admitted(folder: Path, key: bytes, digest: str | None) -> VerifiedNeuron:
     name = folder.name
     if not NEURON_NAME.fullmatch(name):
-        raise UnfitFolderError(N_("the name of the folder does not have the form {form}", form=NEURON_NAME.pattern))
+        raise UnfitFolderError(N_("the name of the folder must be {form}", form=NAME_TOLD))
     found = read_folder(folder)
     _require_signature(found, key)
     for file, data in found.files.items():

@@ -59,7 +59,10 @@ def trust_table(scores: Mapping[TrustSubject, TrustScore], *, prefix: str = "", 
         return _("No action has earned anything yet.")
     rows.sort(key=lambda score: (-score.score, score.subject))
     headings = (_("score"), _("samples"), _("last used"), _("actor and class"))
-    legend = _("score: how well it went, 0 to 1, older times count less; samples: how often it was done")
+    legend = _(
+        "score: how well it went, 0 to 1, older times count less; "
+        "samples: how often it was done, and one for the birth of a neuron"
+    )
     return "\n".join((*columns([headings, *map(_cells, rows)], right={0, 1}), "", legend))
 
 
@@ -190,10 +193,13 @@ def record_line(subject: TrustSubject, view: SubjectView | None, now: datetime) 
     if view is None or view.state.n_samples == 0:
         return _("{subject}: never done before", subject=name)
     state = view.state
+    done = state.n_samples - state.born
+    if not done:
+        return _("{subject}: never done before; its birth score is {score:.2f}", subject=name, score=view.score)
     return n_(
         "{subject}: score {score:.2f}, went well {good} of {n} time, {asked}",
         "{subject}: score {score:.2f}, went well {good} of {n} times, {asked}",
-        state.n_samples,
+        done,
         subject=name,
         score=view.score,
         good=state.n_good,

@@ -47,6 +47,7 @@ def draft(clock: FakeClock, kind: Any, target: str, scope: str = "x") -> Approva
             "the last part of the web address, or all of it",
         ),
         ("fs_write", "/srv/a:b/c.md", ("/srv/a:b/c.md", "c.md"), "the name of what it would touch"),
+        ("neuron_invoke", "neuron:tidy", ("neuron:tidy", "tidy"), "the name of the neuron"),
         ("fs_write", "/srv/mail:x", ("/srv/mail:x", "mail:x"), "the name of what it would touch"),
     ],
 )

@@ -69,7 +69,7 @@ def test_code_that_is_refused_ends_it_before_anything_runs(run: Run, home: Path,
 
     assert ended.code == 1
     assert ended.out.splitlines()[0].startswith("body.py:1: [import]")
-    assert ended.out.splitlines()[-1] == "not adopted: its code is refused"
+    assert ended.out.splitlines()[-1] == "not adopted: mend what was found, then adopt it again"
     assert drafts(home) == []
     assert json.loads(run("neurons", "adopt", folder, "--json").out)["state"] == "refused"
 

@@ -50,8 +50,9 @@ def test_with_nobody_there_the_question_is_left(console: Any) -> None:
     ("given", "said"),
     [
         (["nobody"], "there is no neuron nobody that can be called; see 'myclaw neurons'"),
+        (["note_index"], "the neuron note_index comes along but is not adopted; 'myclaw neurons adopt note_index'"),
         (["double", "[1]"], 'the arguments must be a JSON object, such as {"path": "notes.md"}'),
-        (["double", "{"], "the arguments are no JSON: "),
+        (["double", "{"], '; write them such as {"path": "notes.md"}'),
         (["double", '{"n": "x"}', "--level", "full"], "line 2 of its body raised KeyError: 'twice'"),
     ],
 )
@@ -62,6 +63,17 @@ def test_what_is_wrong_is_one_line(console: Any, given: list[str], said: str) ->
     assert ended.code != 0
     assert ended.out == ""
     assert said in ended.said[-1]
+
+
+def test_a_neuron_that_is_switched_off_says_so(console: Any) -> None:
+    adopted(console, "double", DOUBLE)
+    console.run("neurons", "disable", "double")
+    ended = console.run("neurons", "run", "double", '{"n": 21}')
+
+    assert ended.code == 2
+    assert ended.said[-1] == (
+        "myclaw: the neuron double cannot be called: you switched it off; 'myclaw neurons show double' says more"
+    )
 
 
 def test_it_is_asked_on_the_terminal_and_so_is_what_it_writes(console: Any) -> None:

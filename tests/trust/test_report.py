@@ -101,6 +101,16 @@ def test_a_subject_without_history_was_never_done_before(make: SimpleNamespace, 
     assert record_line(make.NOTES, None, clock.now()) == f"{ACTOR}: never done before"
 
 
+async def test_a_birth_is_nothing_that_was_done(used: TrustBook, clock: FakeClock) -> None:
+    """A neuron begins with a score, but the first question about it says that it never ran."""
+    await used.record_birth("tidy", 0.75, at=clock.now())
+    newborn = ("neuron:tidy", "invoke")
+
+    line = record_line(newborn, used.view(newborn, clock.now()), clock.now())
+
+    assert line == "neuron:tidy invoke: never done before; its birth score is 0.75"
+
+
 async def test_people_read_their_language_and_programs_english(
     in_quotes: None, used: TrustBook, make: SimpleNamespace, clock: FakeClock
 ) -> None:
