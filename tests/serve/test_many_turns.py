@@ -28,8 +28,8 @@ from myclaw_core.serve.service import Service
 from myclaw_core.sessions.pairing import Pairing
 from myclaw_core.testing import RecordingChannel, calls, says
 
-TURNS = sampled(800, 2_000)
-WARM_UP = 500
+TURNS = sampled(500, 2_000)
+WARM_UP = sampled(200, 500)
 SENDERS = 3
 AT_ONCE = 20
 MOST_GROWTH_BYTES = 6 << 20
@@ -142,7 +142,7 @@ class Street:
 
 def words(number: int) -> str:
     """Return a message so long that what a conversation remembers is full before the memory is looked at."""
-    return f"message {number} {'x' * 600}"
+    return f"message {number} {'x' * 1800}"
 
 
 def deliveries(rng: random.Random) -> Iterator[int]:
