@@ -220,7 +220,6 @@ class Agent:
         await self.record_check.ready()
         await self._follow()  # another process may have taken trust away
         await self.usual_costs.refresh()
-        await self.services.neurons.refresh()
         try:
             await turn.run()
         finally:
