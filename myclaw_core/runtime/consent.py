@@ -10,9 +10,10 @@ from attrs import frozen
 from myclaw_core.approval.gateway import Question
 from myclaw_core.approval.types import Approval
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.recorder import TraceRecorder, new_trace
+from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.softcap import TURN_ITSELF
+from myclaw_core.runtime.traces import new_trace
 from myclaw_core.runtime.types import Outcome, Turn
 from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
 from myclaw_core.types.effect import BEST_REVERSIBILITY, Effect, EffectKind

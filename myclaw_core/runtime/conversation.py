@@ -7,8 +7,8 @@ from uuid import UUID
 
 from attrs import define, field
 
+from myclaw_core.runtime.traces import may_have_changed
 from myclaw_core.runtime.types import ExecutionTrace, Message, Session
-from myclaw_core.runtime.undoing import may_have_changed
 from myclaw_core.types.effect import Autonomy
 
 __all__ = ["KEPT_TRACES", "Conversation", "Keeper", "NoQueue", "TurnQueue"]

@@ -13,7 +13,7 @@ from myclaw_core.clock import local_zone
 from myclaw_core.messages import N_
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.recorder import TURN_KIND
+from myclaw_core.runtime.records import TURN_KIND
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.single_call import SingleCall
 from myclaw_core.runtime.types import ExecutionTrace, ToolCall, Turn

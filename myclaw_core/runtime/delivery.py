@@ -16,8 +16,8 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _
 from myclaw_core.policy.reach import root_of, why_not_covered
 from myclaw_core.runtime.channel import Channel
-from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.traces import new_trace
 from myclaw_core.runtime.types import Turn
 from myclaw_core.shown.markup import code
 from myclaw_core.types.text import Text

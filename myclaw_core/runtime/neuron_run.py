@@ -103,10 +103,10 @@ class NeuronRunner:
             raise
         if end.outcome == "timeout" and outer is not None:
             # The time is that of the outermost neuron, which this one may be stopped with at the very same moment.
-            await self._note(frame, "cancelled", before_s)
+            await finished(self._note(frame, "cancelled", before_s))
             raise MyclawError(CANCELLED)
         if end.report.outcome != "unavailable":  # no fault of the neuron
-            await self._note(frame, end.outcome, before_s)
+            await finished(self._note(frame, end.outcome, before_s))
         return _result(neuron, end)
 
     def _model(self) -> ModelCaller:

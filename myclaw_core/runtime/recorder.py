@@ -22,21 +22,20 @@ from myclaw_core.events.types import (
     StepDecided,
     StepEnded,
     StepIntended,
-    TraceClosed,
     TurnStarted,
 )
 from myclaw_core.messages import N_
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.process import this_process
 from myclaw_core.runtime.finishing import to_its_end
-from myclaw_core.runtime.records import LastChange, OpenTurn
+from myclaw_core.runtime.records import INBOX_KIND, TURN_KIND, OpenTurn
+from myclaw_core.runtime.traces import close_in, mark_asked, put_step
 from myclaw_core.runtime.types import (
     ActionStep,
     ExecutionTrace,
     Message,
     ModelCall,
     Outcome,
-    PluginVersion,
     Turn,
     Usage,
 )
@@ -45,53 +44,7 @@ from myclaw_core.types.text import Text
 from myclaw_core.undo.records import UNDO_KIND, undo_key
 from myclaw_core.undo.types import UndoRecord
 
-__all__ = [
-    "INBOX_KIND",
-    "LAST_KIND",
-    "TURN_KIND",
-    "TraceRecorder",
-    "close_in",
-    "mark_asked",
-    "new_trace",
-    "put_step",
-]
-
-TURN_KIND = "turn"
-LAST_KIND = "last"
-INBOX_KIND = "inbox"
-
-
-def new_trace(turn: Turn, plugins: Sequence[PluginVersion], config_digest: str) -> ExecutionTrace:
-    """Return the empty trace of a turn."""
-    return ExecutionTrace(
-        id=turn.id,
-        session_id=turn.session_id,
-        channel=turn.channel,
-        sender=turn.sender,
-        autonomy=turn.autonomy,
-        started_at=turn.received_at,
-        plugins=list(plugins),
-        config_digest=config_digest,
-        parent_trace_id=turn.parent_trace_id,
-        activity=turn.activity,
-        dry_run=turn.dry_run,
-    )
-
-
-def put_step(trace: ExecutionTrace, step: ActionStep) -> None:
-    """Let `step` take the place of the one with its index, or add it."""
-    for position, known in enumerate(trace.steps):
-        if known.index == step.index:
-            trace.steps[position] = step
-            return
-    trace.steps.append(step)
-
-
-def mark_asked(trace: ExecutionTrace, step_index: int, request_id: UUID) -> None:
-    """Note in a step that was only decided so far that it was asked about."""
-    for step in trace.steps:
-        if step.index == step_index and step.state == "decided":
-            put_step(trace, evolve(step, state="asked", approval_id=request_id))
+__all__ = ["TraceRecorder"]
 
 
 class TraceRecorder:
@@ -319,18 +272,6 @@ async def _take_out(tx: LogTransaction, message_key: str) -> None:
         if await tx.get(INBOX_KIND, message_key) is None:
             raise StoreError(N_("message {key} was acted on already; nothing was done", key=message_key))
         await tx.delete(INBOX_KIND, message_key)
-
-
-async def close_in(tx: LogTransaction, trace: ExecutionTrace, signals: Sequence[TraceSignals]) -> None:
-    """Close a trace inside `tx`; one that changed something becomes its sender's last, for `/undo`."""
-    await tx.delete(TURN_KIND, str(trace.id))
-    if any(step.state in {"intent", "done", "failed"} and _changed_something(step) for step in trace.steps):
-        await tx.put(LAST_KIND, trace.sender, codec.dumps(LastChange(trace_id=trace.id)))
-    await tx.append(TraceClosed(trace_id=trace.id, trace=trace, signals=tuple(signals)))
-
-
-def _changed_something(step: ActionStep) -> bool:
-    return step.undo_id is not None or (step.exec_result is not None and any(effect.changes for effect in step.effects))
 
 
 def _side_effect_classes(step: ActionStep) -> tuple[str, ...]:

@@ -8,7 +8,11 @@ from uuid import UUID
 
 from attrs import field, frozen
 
-__all__ = ["LastChange", "OpenTurn"]
+__all__ = ["INBOX_KIND", "LAST_KIND", "TURN_KIND", "LastChange", "OpenTurn"]
+
+TURN_KIND = "turn"
+LAST_KIND = "last"
+INBOX_KIND = "inbox"
 
 
 @frozen(kw_only=True)

@@ -24,8 +24,8 @@ from myclaw_core.events.types import (
 )
 from myclaw_core.messages import N_
 from myclaw_core.process import is_alive
-from myclaw_core.runtime.recorder import TURN_KIND, close_in, mark_asked, new_trace, put_step
-from myclaw_core.runtime.records import OpenTurn
+from myclaw_core.runtime.records import TURN_KIND, OpenTurn
+from myclaw_core.runtime.traces import close_in, mark_asked, new_trace, put_step
 from myclaw_core.runtime.types import ExecutionTrace, Message
 from myclaw_core.trust.types import TraceSignals
 

@@ -6,9 +6,9 @@ from myclaw_core.approval.types import Deferred
 from myclaw_core.policy.taint import typed_part
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.channel import Channel, show_end
-from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.steps import StepRunner
+from myclaw_core.runtime.traces import new_trace
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Outcome, ToolCall, Turn
 
 __all__ = ["SingleCall"]

@@ -15,9 +15,9 @@ from myclaw_core.runtime.channel import Channel, show_end
 from myclaw_core.runtime.claims import claims_a_deed, did_something
 from myclaw_core.runtime.model import ModelReply
 from myclaw_core.runtime.prompt import trim_history
-from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.steps import StepRunner
+from myclaw_core.runtime.traces import new_trace
 from myclaw_core.runtime.types import ExecutionTrace, Message, Outcome, Turn
 
 __all__ = ["TurnRunner"]

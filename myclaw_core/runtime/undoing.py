@@ -14,9 +14,9 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.outbox.records import open_message
 from myclaw_core.runtime.finishing import to_its_end
-from myclaw_core.runtime.recorder import LAST_KIND, new_trace
-from myclaw_core.runtime.records import LastChange
+from myclaw_core.runtime.records import LAST_KIND, LastChange
 from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.traces import may_have_changed, new_trace
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Turn
 from myclaw_core.trust.types import UNDO_WINDOW
 from myclaw_core.types.text import Text
@@ -30,7 +30,6 @@ __all__ = [
     "find_trace",
     "first_words",
     "last_changing",
-    "may_have_changed",
     "trace_id_of",
     "undo_trace",
 ]
@@ -151,13 +150,6 @@ async def undo_trace(
         ]
         trace.outcome = "success" if all(line.reverted for line in lines) else "failed"
     return lines
-
-
-def may_have_changed(step: ActionStep) -> bool:
-    """Return whether a step may have changed something: an undo looks at it then."""
-    if step.undo_id is not None:
-        return True
-    return step.exec_result is not None and any(effect.changes for effect in step.effects)
 
 
 async def _last_first(log: EventLog, trace: ExecutionTrace) -> list[ActionStep]:

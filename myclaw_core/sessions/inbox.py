@@ -15,7 +15,7 @@ from myclaw_core.errors import CodecError, StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.messages import N_
 from myclaw_core.runtime.messenger import Incoming
-from myclaw_core.runtime.recorder import INBOX_KIND
+from myclaw_core.runtime.records import INBOX_KIND
 
 __all__ = ["SEEN_KEYS", "Inbox", "SeenKeys", "WaitingMessage"]
 

@@ -20,8 +20,8 @@ from myclaw_core.messages import N_
 from myclaw_core.policy.levels import Levels
 from myclaw_core.runtime.conversation import KEPT_TRACES, Conversation
 from myclaw_core.runtime.prompt import HISTORY_LIMIT_CHARS
+from myclaw_core.runtime.traces import may_have_changed
 from myclaw_core.runtime.types import ExecutionTrace, Session
-from myclaw_core.runtime.undoing import may_have_changed
 from myclaw_core.types.effect import Autonomy, autonomy_le
 
 __all__ = ["KeptSessions", "SessionRecord"]

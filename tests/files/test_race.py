@@ -16,8 +16,8 @@ from attrs import evolve
 from sampling import sampled
 
 from myclaw_core.policy.types import Situation
-from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.runtime.steps import StepRunner
+from myclaw_core.runtime.traces import new_trace
 from myclaw_core.runtime.types import ActionStep, ToolCall, Turn
 from myclaw_core.testing import RecordingChannel
 from myclaw_core.undo.types import UndoRecord

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from myclaw_core import codec
 from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, Event, TraceClosed
-from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.runtime.records import OpenTurn
+from myclaw_core.runtime.traces import new_trace
 from myclaw_core.runtime.types import Turn
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 

@@ -11,8 +11,8 @@ from myclaw_core.errors import UnavailableError
 from myclaw_core.runtime.calling import ModelCaller
 from myclaw_core.runtime.failover import ModelChoice
 from myclaw_core.runtime.model import ModelReply, ModelRequest
-from myclaw_core.runtime.recorder import new_trace
 from myclaw_core.runtime.services import Services
+from myclaw_core.runtime.traces import new_trace
 from myclaw_core.runtime.types import Message, Turn, Usage
 from myclaw_core.testing import FakeClock, RecordingChannel
 

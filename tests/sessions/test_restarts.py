@@ -9,7 +9,7 @@ from attrs import evolve
 from messengers import until
 
 from myclaw_core.events.types import TraceClosed, TurnStarted
-from myclaw_core.runtime.recorder import new_trace
+from myclaw_core.runtime.traces import new_trace
 from myclaw_core.sessions.kept import KeptSessions
 from myclaw_core.testing import calls, says
 
