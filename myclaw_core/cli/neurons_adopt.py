@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from myclaw_core.cli.waiting import waiting
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render, use_language
 from myclaw_core.neurons.words import ended_told
@@ -89,7 +90,8 @@ class _Telling:
         if (record := await adoption.standing()) is not None:
             return self._end("adopted", _already(record))
         adoption.require_place()
-        report = await adoption.test()
+        with waiting(_("its tests run in the sandbox …")):
+            report = await adoption.test()
         self._tests(report)
         if not report.ok:
             return self._end("refused", _("not adopted: its tests are not all green"))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from myclaw_core.cli.waiting import waiting
 from myclaw_core.errors import UnavailableError, UsageError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, n_, render
@@ -44,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     if found := check_neuron(files, name, dispatcher.analyze, programs=config.neurons.programs):
         print_findings(name, found, as_json=args.json)
         return 1
-    report = _tested(dispatcher.sandbox(config.slots.sandbox), files, clock)
+    with waiting(_("its tests run in the sandbox …")):
+        report = _tested(dispatcher.sandbox(config.slots.sandbox), files, clock)
     if args.json:
         print(json.dumps(_document(name, report), ensure_ascii=False, indent=2))
     else:

@@ -98,7 +98,9 @@ class NeuronOrders:
         """
         record = await self._on_record(seen.name, tx)
         if record != seen:
-            raise UsageError(N_("the neuron {name} has changed since you were asked; ask again", name=seen.name))
+            raise UsageError(
+                N_("the neuron {name} has changed since you were asked; give the command again", name=seen.name)
+            )
         await asyncio.to_thread(self._verified, record)
         on = standing(record, self.clock.now(), status="active")
         return await changed(tx, on, "rehabilitated", sender=sender, trace_id=trace_id)
@@ -128,8 +130,6 @@ class NeuronOrders:
         return Removed(kept=kept, ended=ended)
 
     def _verified(self, record: NeuronRecord) -> VerifiedNeuron:
-        if record.status == "active":
-            raise UsageError(N_("the neuron {name} was not put aside", name=record.name))
         if record.status == "removed":
             raise UsageError(N_("the neuron {name} was removed; adopt it anew", name=record.name))
         key = usable_key(self.home.keys / NEURON_KEY)
@@ -144,6 +144,8 @@ class NeuronOrders:
                     reason=found.reason,
                 )
             )
+        if record.status == "active":
+            raise UsageError(N_("the neuron {name} was not put aside", name=record.name))
         return found
 
     async def _on_record(self, name: str, tx: LogTransaction | None = None) -> NeuronRecord:

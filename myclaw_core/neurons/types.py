@@ -44,6 +44,8 @@ class CodeFinding:
     @property
     def told(self) -> Text:
         """Return it with where it is."""
+        if not self.line:
+            return N_("{file}: [{rule}] {message}", file=self.file, rule=self.rule, message=self.message)
         return N_(
             "{file}:{line}: [{rule}] {message}",
             file=self.file,

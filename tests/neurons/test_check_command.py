@@ -69,6 +69,19 @@ def test_each_finding_is_one_line_and_the_exit_code_is_1(neuron: Path, capsys: p
     assert any(line.startswith("body.py:8: [lint:B307]") for line in lines)
 
 
+def test_a_finding_on_a_whole_file_has_no_line_and_open_is_told_what_to_use(
+    neuron: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line 0 is nowhere in the file."""
+    (neuron / "body.py").write_bytes(b"def run(ctx, args):\n    return open('a')\n")
+    (neuron / "test_birth.py").write_bytes(b"X = 1\n")
+
+    assert main(["neurons", "check", str(neuron)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "body.py:2: [name] open may not be used; ctx.open opens a file" in lines
+    assert any(line.startswith("test_birth.py: [tests] there must be at least 3 tests") for line in lines)
+
+
 def test_findings_for_programs_are_one_document(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its keys are those of the findings."""
     (neuron / "test_birth.py").unlink()

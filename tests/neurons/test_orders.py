@@ -108,6 +108,19 @@ async def test_files_that_are_not_the_approved_ones_are_not_asked_about(
     assert channel.cards == []
 
 
+async def test_a_neuron_whose_files_were_changed_but_that_is_not_aside_yet_says_so(
+    open_agent: Any, make_desk: Any
+) -> None:
+    """It is off at once, and put aside only later; the line says what to do in the meantime, too."""
+    async with open_agent() as agent:
+        neurons = in_agent(agent)
+        await neurons.adopt(files=neuron_files() | {"test_birth.py": THREE_TESTS})
+        write_neuron(agent.home.neurons / NAME, neuron_files(body=BODY + b"# other\n"), bytes(32))
+
+        with pytest.raises(UsageError, match="put the approved files back, or adopt these anew"):
+            await make_desk(agent).handle(REHABILITATE)
+
+
 async def test_code_that_the_analysis_refuses_by_now_does_not_run_again(open_agent: Any, make_desk: Any) -> None:
     """It was approved once; since then a rule was added."""
     files = neuron_files(body=b"import os\n" + BODY)

@@ -50,6 +50,8 @@ def _check_name(code: Code, node: ast.Name, line: int, finder: Finder) -> None:
         is_call = isinstance(parent, ast.Call) and parent.func is node and _is_plain_call(code, name, parent)
         if not is_type and not is_call:
             finder.add(line, "builtin", N_("{name} may not be used in this way", name=name))
+    elif name == "open":
+        finder.add(line, "name", N_("open may not be used; ctx.open opens a file"))
     elif name not in BUILTINS:
         finder.add(line, "name", N_("the name {name} is not known here or may not be used", name=name))
 
