@@ -33,7 +33,14 @@ from myclaw_core.trust.types import TraceSignals
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     path
-    for pattern in ("*.md", "docs/**/*.md", "plugins/*/README.md", "contrib/*/README.md", "benchmarks/*.md", "neurons/*.md")
+    for pattern in (
+        "*.md",
+        "docs/**/*.md",
+        "plugins/*/README.md",
+        "contrib/*/README.md",
+        "benchmarks/*.md",
+        "neurons/*.md",
+    )
     for path in ROOT.glob(pattern)
 )
 COMMANDS_PAGE = ROOT / "docs/reference/commands.md"

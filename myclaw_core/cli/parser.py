@@ -327,8 +327,8 @@ def _add_neurons_test(verbs: argparse._SubParsersAction[argparse.ArgumentParser]
 
 def _add_neurons_run(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = _(
-        "Runs an adopted neuron without a model and prints its output as JSON: 0 where nothing was denied or failed, "
-        "else 1. It is judged and asked about like any call, and so is each of its own."
+        "Runs an adopted neuron without a model and prints its output as JSON; the exit code is 0 where nothing was "
+        "denied or failed, else 1. It is judged and asked about like any call, and so is each of its own."
     )
     run = verbs.add_parser("run", help=_("call an adopted neuron and print its output"), description=about)
     run.add_argument("name", metavar="NAME", help=_("the neuron"))

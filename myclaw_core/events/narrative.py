@@ -345,7 +345,9 @@ def _neuron_changed(event: NeuronChanged) -> list[str]:
 def _synapse_refused(event: SynapseRefused) -> list[str]:
     caller, callee = event.caller, event.callee
     if event.why == "too deep":
-        return [_("{caller} called {callee}, but the most neurons were under way", caller=caller, callee=callee)]
+        return [
+            _("{caller} called {callee}, but as many neurons as may be were under way", caller=caller, callee=callee)
+        ]
     return [_("{caller} called {callee}, which it does not declare", caller=caller, callee=callee)]
 
 

@@ -55,7 +55,7 @@ __all__ = [
 
 
 TrustChange = Literal["revoke", "hold", "restore", "rollback", "birth"]
-NeuronChange = Literal["struck", "recovered", "quarantined", "disabled", "rehabilitated", "removed", "resigned"]
+NeuronChange = Literal["strike", "recovered", "quarantined", "disabled", "rehabilitated", "removed", "signed again"]
 SynapseRefusal = Literal["undeclared", "too deep"]
 
 
@@ -432,8 +432,8 @@ class NeuronChanged:
     """How a neuron stands has changed.
 
     Attributes:
-        change: `struck`: its body or its sandbox failed; `recovered`: it did well after that; `quarantined`: put aside
-            by the program; `disabled`, `rehabilitated`, `removed`: by the person; `resigned`: under another key.
+        change: `strike`: its body or its sandbox failed; `recovered`: it did well after that; `quarantined`: put aside
+            by the program; `disabled`, `rehabilitated`, `removed`: by the person; `signed again`: under another key.
         digest: SHA-256 of the files that were approved last.
         reason: Why, one line.
         sender: The person who did it; empty where the program did.

@@ -53,7 +53,7 @@ WORDS = (
     N_("unknown"),
     N_("recalled"),
     # What became of a neuron.
-    N_("struck"),
+    N_("strike"),
     N_("recovered"),
     N_("active"),
     N_("quarantined"),
@@ -62,7 +62,7 @@ WORDS = (
     N_("not adopted"),
     N_("rehabilitated"),
     N_("removed"),
-    N_("resigned"),
+    N_("signed again"),
     # At which stage the bytes of a neuron were seen.
     N_("tested"),
     N_("agreed to"),

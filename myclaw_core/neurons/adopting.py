@@ -186,7 +186,9 @@ class Adoption:
         await self.agent.run(call)
         if await self._left() is not None:
             return None
-        return call.step.error.message if call.step and call.step.error else N_("the question could not be left")
+        return (
+            call.step.error.message if call.step and call.step.error else N_("the question could not be left for later")
+        )
 
     async def answered(self) -> Answered:
         """Return how the question stands by what is on record."""
@@ -205,7 +207,7 @@ class Adoption:
         """Return how the question ended that does not wait any more and adopted nothing."""
         asked = self._question
         if asked is None:
-            return Answered(state="failed", reason=N_("the question was not left"))
+            return Answered(state="failed", reason=N_("the question was not left for later"))
         told = [event for _, event in await self.agent.log.events(asked.origin.trace_id, DeferralEnded)]
         endings = [
             each.ending for each in told if isinstance(each, DeferralEnded) and each.request_id == asked.request.id

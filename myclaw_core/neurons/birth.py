@@ -130,7 +130,7 @@ async def _not_noticed(tested: Callable[[Body], Awaitable[SuiteRun]], manifest: 
     return (
         N_(
             "too few tests that can tell the body from an emptied one: {n}; there must be at least {least}, "
-            "and whatever the body does passes {names}",
+            "and these pass whatever the body does: {names}",
             n=len(names - idle),
             least=MIN_TESTS,
             names=", ".join(sorted(idle)),

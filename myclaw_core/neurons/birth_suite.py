@@ -154,8 +154,8 @@ class _Suite:
         if not isinstance(names, list) or sorted(map(str, names)) != sorted(self._functions):
             raise _RefusedError(
                 N_(
-                    "the tests of test_birth.py once it is loaded ({loaded}) are not those that are written in it "
-                    "({written}); define each test once, at the top of the file",
+                    "test_birth.py has other tests once it is loaded (their number: {loaded}) than are written in it "
+                    "({written}); define each test once, outside any function, class or condition",
                     loaded=len(names) if isinstance(names, list) else 0,
                     written=len(self._functions),
                 )

@@ -254,7 +254,7 @@ class NeuronBook:
         strikes, outcome, trace_id = record.strikes + 1, invocation.outcome, invocation.trace_id
         if strikes < MAX_STRIKES:
             reason = N_("its run ended with: {outcome}", outcome=outcome)
-            await changed(tx, evolve(record, strikes=strikes), "struck", reason=reason, trace_id=trace_id)
+            await changed(tx, evolve(record, strikes=strikes), "strike", reason=reason, trace_id=trace_id)
             return False
         why = N_("it failed {n} times in a row; its last run ended with: {outcome}", n=strikes, outcome=outcome)
         aside = standing(record, self._clock.now(), status="quarantined", reason=why, strikes=strikes)

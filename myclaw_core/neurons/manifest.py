@@ -103,7 +103,7 @@ class _Reader:
     def text(self, key: str, form: re.Pattern[str], told: Text, default: str | None = None) -> str:
         value = self._document.get(key, default)
         if not isinstance(value, str) or not form.fullmatch(value):
-            raise self._wrong(key, N_("{key} must be {form}", key=key, form=told))
+            raise self._wrong(key, N_("{key} must have this form: {form}", key=key, form=told))
         return value
 
     def purpose(self) -> str:

@@ -130,7 +130,7 @@ async def _record(log: EventLog, found: Sequence[VerifiedNeuron | Quarantined]) 
         for each in found:
             record = await records.find(log, each.name, tx) if isinstance(each, VerifiedNeuron) else None
             if record is not None:
-                await records.changed(tx, record, "resigned")
+                await records.changed(tx, record, "signed again")
 
 
 def _resign(neurons: Path, neuron: VerifiedNeuron, new: bytes) -> None:

@@ -99,7 +99,7 @@ def usable_key(key_file: Path) -> bytes | Text:
 def _admitted(folder: Path, key: bytes, digest: str | None) -> VerifiedNeuron:
     name = folder.name
     if not NEURON_NAME.fullmatch(name):
-        raise UnfitFolderError(N_("the name of the folder must be {form}", form=NAME_TOLD))
+        raise UnfitFolderError(N_("the name of the folder must have this form: {form}", form=NAME_TOLD))
     found = read_folder(folder)
     _require_signature(found, key)
     for file, data in found.files.items():

@@ -144,7 +144,9 @@ class TurnWorld:
         """Call a tool or a neuron; in a dry run a tool that would change something gives nothing."""
         if name.startswith(_NEURON) and len(self._frame.callers) >= MAX_DEPTH:
             await self._refused(name, "too deep")
-            raise CtxError(N_("{n} neurons are under way, each called by the one before; more may not be", n=MAX_DEPTH), "denied")
+            raise CtxError(
+                N_("{n} neurons are under way, each called by the one before; more may not be", n=MAX_DEPTH), "denied"
+            )
         result = (await self._done(name, args)).result or ToolResult(text="")
         if name.startswith(_NEURON):
             return result.data["output"]

@@ -44,19 +44,19 @@ REFUSED = {
     ),
     "a test that is taken away": (
         GREEN + "\ndel test_green_edge\n",
-        "once it is loaded (2) are not those that are written in it (3)",
+        "once it is loaded (their number: 2) than are written in it (3)",
     ),
     "a test that appears": (
         GREEN + "\nglobals()['test_more'] = test_green_edge\n",
-        "once it is loaded (4) are not those that are written in it (3)",
+        "once it is loaded (their number: 4) than are written in it (3)",
     ),
     "a test below an if": (
         GREEN + "\nif True:\n    async def test_below(run):\n        assert await run({'text': ''})\n",
-        "once it is loaded (4) are not those that are written in it (3)",
+        "once it is loaded (their number: 4) than are written in it (3)",
     ),
     "a test replaced by no function": (
         GREEN + "\ntest_green_edge = 1\n",
-        "once it is loaded (2) are not those that are written in it (3)",
+        "once it is loaded (their number: 2) than are written in it (3)",
     ),
     "it raises while it is loaded": (
         GREEN + "\nraise ValueError('now')\n",
@@ -144,7 +144,7 @@ REFUSED = {
         GREEN
         + "\nimport sys\nchannel = sys.modules['myclaw_core.neurons.inside.channel']\n"
         + "channel.encoded = lambda value: b'{\"tests\": []}'\n",
-        "once it is loaded (0) are not those that are written in it (3)",
+        "once it is loaded (their number: 0) than are written in it (3)",
     ),
 }
 
@@ -287,7 +287,7 @@ async def test_tests_that_pass_whatever_the_body_does_do_not_count() -> None:
     assert report.stub == "unnoticed"
     assert "; ".join(map(str, report.problems)) == (
         "too few tests that can tell the body from an emptied one: 1; there must be at least 3, "
-        "and whatever the body does passes test_idle, test_lazy"
+        "and these pass whatever the body does: test_idle, test_lazy"
     )
 
 

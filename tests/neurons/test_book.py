@@ -348,7 +348,7 @@ async def test_a_birth_and_a_change_are_events_of_their_names(neurons: AdoptedNe
     assert isinstance(first, NeuronBorn)
     assert first.reward == 0.8
     changes = [event.change for _, event in told if isinstance(event, NeuronChanged)]
-    assert changes == ["struck", "struck", "quarantined"]
+    assert changes == ["strike", "strike", "quarantined"]
 
 
 def _raw(home: Home) -> bytes:

@@ -39,7 +39,7 @@ async def test_every_neuron_can_be_called_under_the_new_key_and_the_old_one_is_g
     assert signatures != [path.read_bytes() for path in sorted(neurons.home.neurons.glob("*/signature.hmac"))]
     assert await neurons.refreshed() == ["line_count", "word_count"]
     changes = [getattr(event, "change", "") for _, event in await neurons.log.since(0)]
-    assert changes.count("resigned") == 2
+    assert changes.count("signed again") == 2
 
 
 async def test_what_did_not_verify_is_named_and_stays_aside(neurons: AdoptedNeurons) -> None:

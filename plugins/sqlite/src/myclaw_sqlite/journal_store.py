@@ -133,7 +133,7 @@ def _require_harmless(file: Path) -> None:
         size = opened.seek(0, os.SEEK_END)
         opened.seek(max(0, size - len(_JOURNAL_MAGIC)))
         if opened.read() == _JOURNAL_MAGIC and size > len(_JOURNAL_MAGIC):
-            raise UnfitJournalError(N_("{file} names another file", file=rollback.name))
+            raise UnfitJournalError(N_("{file} would be played back into another file", file=rollback.name))
 
 
 def _invocation(row: Sequence[Any]) -> Invocation | None:
