@@ -313,6 +313,10 @@ class Agent:
                     plugin=report.name,
                     nearest=nearest(report.name, known),
                 )
+        for name in provider_names(config.agent.local):
+            if name not in {choice.provider.name for choice in self.services.local}:
+                why = self._why_not_offered(name, self.dispatcher.models())
+                yield N_("[agent] local: no plugin offers the provider '{provider}'; {why}", provider=name, why=why)
         for root in config.policy.roots:
             if not Path(root).expanduser().is_dir():
                 yield N_("[policy] roots: {root} is no folder that exists, so it opens nothing", root=root)

@@ -151,6 +151,7 @@ class Assembly:
             outlook=lambda action: outlook(action, book, self._thresholds, self.clock),
             plugins=self.dispatcher.plugins.active,
             failover=model_choices(self.config.agent.failover, providers),
+            local=model_choices(self.config.agent.local, providers),
         )
 
     def neurons(self, shelf: ToolShelf, *, mends: bool = True) -> NeuronBook:

@@ -61,6 +61,9 @@ class AgentSection:
     failover: tuple[str, ...] = _key(
         (), N_("Models asked in this order where the one above cannot be had, as `PROVIDER:MODEL`."), "list[model]"
     )
+    local: tuple[str, ...] = _key(
+        (), N_("Models on this machine for small work of its own, such as judging, asked in this order."), "list[model]"
+    )
     level: Autonomy = _key("supervised", N_("Autonomy level a session starts with."), choices=AUTONOMY_LEVELS)  # noqa: RUF009
     max_output_tokens: int = _key(4096, N_("Most tokens of one answer; bounds what a call can cost."), minimum=1)
     language: str = _key("", N_("Language of messages, such as `de`; empty takes that of the environment."))

@@ -31,6 +31,8 @@ class ModelRequest:
         system: Role, laws and rules of this run.
         messages: History first, the new message and this turn's tool results last.
         max_output_tokens: Most tokens the answer may have.
+        answer_schema: JSON schema of the whole answer, or `None` for free text. A provider that cannot hold a model to
+            it leaves it out, so whoever asks checks the answer; bounds of numbers bind none, lists of words do.
     """
 
     model: str
@@ -38,6 +40,7 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...]
     messages: tuple[Message, ...]
     max_output_tokens: int
+    answer_schema: Mapping[str, Any] | None = None
 
 
 @frozen(kw_only=True)

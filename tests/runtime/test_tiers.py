@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from myclaw_core.agent import Agent
 from myclaw_core.budget.account import Account
 from myclaw_core.budget.purposes import TIER_OF_PURPOSE, PurposeUnknownError
 from myclaw_core.errors import UnavailableError
@@ -135,6 +136,21 @@ async def test_what_a_turn_of_the_night_spends_counts_against_the_ceiling(
     assert "([budget] nightly_eur)" in channel.notices[0]
     assert person.outcome == "success"
     assert models[0].calls == 1
+
+
+async def test_models_on_this_machine_are_those_that_the_configuration_names(open_agent, home) -> None:
+    """In their order; a provider that nobody offers is told at the start."""
+    text = '[agent]\nprovider = "scripted"\nlocal = ["scripted:a", "opnai:b", "scripted:c:d"]\n'
+    async with open_agent([]) as agent:
+        pass
+    home.config_file.write_text(text, encoding="utf-8")
+    async with Agent.open(home) as agent:
+        models = [(choice.provider.name, choice.model) for choice in agent.services.models_of("local-fast")]
+
+    assert models == [("scripted", "a"), ("scripted", "c:d")]
+    assert [str(notice) for notice in agent.notices] == [
+        "[agent] local: no plugin offers the provider 'opnai'; the nearest known is 'openai'"
+    ]
 
 
 async def test_a_model_on_this_machine_is_closed_at_the_end(open_agent, models: tuple[Model, Model]) -> None:

@@ -19,7 +19,7 @@ async def check(patient: Patient) -> AsyncIterator[Diagnosis]:
     agent = patient.config.agent
     providers = patient.dispatcher.models()
     usable = True
-    for name in (agent.provider, *provider_names(agent.failover)):
+    for name in dict.fromkeys((agent.provider, *provider_names(agent.failover), *provider_names(agent.local))):
         tell = fail if name == agent.provider else warn
         if name not in providers:
             usable = usable and name != agent.provider

@@ -87,3 +87,13 @@ MESSAGES = st.one_of(
 def test_any_history_with_a_new_message_becomes_a_conversation_that_is_well_formed(messages: Sequence[Message]) -> None:
     """Roles alternate from the user on, nothing is blank, each call is answered at once and once."""
     assert list(message_problems(wire_messages([*messages, user("now")]))) == []
+
+
+def test_an_answer_is_held_to_a_schema_where_one_is_given(ask: Callable[..., ModelRequest]) -> None:
+    """Servers on this machine know the same form."""
+    schema = {"type": "object", "properties": {"verdict": {"enum": ["yes", "no"]}}}
+    held = request_body(ask("one", tools=(), answer_schema=schema))
+
+    assert held["response_format"]["type"] == "json_schema"
+    assert held["response_format"]["json_schema"]["schema"] == schema
+    assert "response_format" not in request_body(ask("one"))

@@ -35,6 +35,9 @@ def request_body(request: ModelRequest, *, limit_name: str = "max_tokens") -> di
     }
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
+    if request.answer_schema is not None:
+        answer = {"name": "answer", "schema": dict(request.answer_schema), "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": answer}
     return body
 
 
