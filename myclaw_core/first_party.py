@@ -16,6 +16,7 @@ FIRST_PARTY = MappingProxyType(
             "defaults",
             "files",
             "lint",
+            "llama",
             "mail",
             "openai",
             "scripted",

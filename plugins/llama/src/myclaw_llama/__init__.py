@@ -1,0 +1,1 @@
+"""Models in GGUF files on this machine, in a process of their own."""

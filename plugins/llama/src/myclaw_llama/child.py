@@ -1,0 +1,125 @@
+"""The process that holds a model, seen from the agent: started, asked, and ended whatever it is doing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from myclaw_core.runtime.finishing import PATIENCE_S, finished
+from myclaw_llama.frames import MOST_BYTES, Frame, packed, unpacked
+
+__all__ = ["Child", "ChildEndedError"]
+
+_PASSED_ON = frozenset({"HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "PYTHONPATH", "TMPDIR"})
+_PASSED_ON_PREFIXES = ("CUDA_", "GGML_", "HIP_", "LC_", "LLAMA_", "OMP_", "ROCR_", "VK_")
+"""What native code may need of the environment; keys of services are none of its business."""
+_TAIL_BYTES = 2000
+
+
+class ChildEndedError(Exception):
+    """Raised when the process ended in the middle of a call.
+
+    Attributes:
+        code: As `Process.returncode`: below 0 the number of the signal.
+        said: The last line it printed, or an empty text.
+    """
+
+    def __init__(self, code: int, said: str) -> None:
+        self.code = code
+        self.said = said
+        super().__init__(f"{code}: {said}")
+
+
+class Child:
+    """One running process; `start` makes it.
+
+    Attributes:
+        path: The model it holds.
+    """
+
+    def __init__(self, process: Process, path: Path) -> None:
+        self._process = process
+        self._tail = b""
+        self._reading = asyncio.ensure_future(self._keep_tail())
+        self.path = path
+
+    @classmethod
+    async def start(cls, command: Sequence[str], path: Path) -> Child:
+        """Start the process; it has not loaded its model yet.
+
+        Raises:
+            OSError: It cannot be started.
+        """
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            limit=MOST_BYTES,
+            env=_environment(os.environ),
+            cwd="/",
+            start_new_session=True,  # Ctrl-C is the agent's to act on
+        )
+        return cls(process, path)
+
+    @property
+    def runs(self) -> bool:
+        """Return whether the process has not ended."""
+        return self._process.returncode is None
+
+    async def ask(self, frame: Frame, on_text: Callable[[str], None]) -> Frame:
+        """Send one frame and return the last of its answers.
+
+        Raises:
+            ChildEndedError: The process ended, or said what cannot be read and was ended.
+        """
+        if self._process.stdin is None or self._process.stdout is None:  # pragma: no cover - all three are pipes
+            raise AssertionError("no pipes")
+        with suppress(ConnectionError):  # then the output has ended too
+            self._process.stdin.write(packed(frame))
+            await self._process.stdin.drain()
+        while True:
+            try:
+                answer = unpacked(await self._process.stdout.readline())
+            except ValueError:
+                await self.end()
+                raise ChildEndedError(self._process.returncode or 0, self._said()) from None
+            if "text" not in answer:
+                return answer
+            on_text(str(answer["text"]))
+
+    async def end(self) -> None:
+        """End the process, which may have ended, and wait until it is gone; also where the caller is stopped."""
+        await finished(self._end())
+
+    async def _end(self) -> None:
+        gone = asyncio.ensure_future(self._process.wait())
+        if self._process.stdout is not None and self._process.stdout.at_eof():
+            await asyncio.wait({gone}, timeout=PATIENCE_S)  # it ends by itself: how, is to be seen
+        if not gone.done():
+            with suppress(ProcessLookupError):
+                self._process.kill()
+        await gone
+        await self._reading
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    async def _keep_tail(self) -> None:
+        if self._process.stderr is None:  # pragma: no cover - it is a pipe
+            return
+        while chunk := await self._process.stderr.read(_TAIL_BYTES):
+            self._tail = (self._tail + chunk)[-_TAIL_BYTES:]
+
+    def _said(self) -> str:
+        lines = self._tail.decode("utf-8", "replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value for name, value in environ.items() if name in _PASSED_ON or name.startswith(_PASSED_ON_PREFIXES)
+    }
