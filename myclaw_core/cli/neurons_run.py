@@ -6,9 +6,11 @@ import argparse
 import asyncio
 import getpass
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from myclaw_core.cli.jsonl import LINE_LIMIT_BYTES, parse_line
 from myclaw_core.cli.talk import exit_code, open_roots, stoppable, stopped
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_, render
@@ -28,24 +30,25 @@ _EXAMPLE = '{"path": "notes.md"}'
 def run(args: argparse.Namespace) -> int:
     """Run the neuron; 0 where it gave something and nothing was denied, else 1."""
     name = args.name.removeprefix("neuron:")
-    given = sys.stdin.read() if args.args == "-" else args.args
-    typed = f"neuron:{name} {'' if args.args == '-' else given}".strip()
+    is_piped = args.args == "-"
+    given = sys.stdin.buffer.read(LINE_LIMIT_BYTES + 1) if is_piped else os.fsencode(args.args)
+    typed = f"neuron:{name} {'' if is_piped else args.args}".strip()
     return asyncio.run(_run(args, f"neuron:{name}", _arguments(given), typed))
 
 
-def _arguments(given: str) -> dict[str, Any]:
+def _arguments(given: bytes) -> dict[str, Any]:
     """Return the arguments of a neuron.
 
     Raises:
         UsageError: They are no JSON object.
     """
     try:
-        value = json.loads(given or "{}")
-    except (ValueError, RecursionError) as error:
+        value = parse_line(given) if given.strip() else {}
+    except UsageError as error:
         raise UsageError(
             N_(
-                "the arguments are no JSON: {problem}; write them such as {example}",
-                problem=str(error),
+                "the arguments cannot be read: {problem}; write them such as {example}",
+                problem=error.text,
                 example=_EXAMPLE,
             )
         ) from None

@@ -17,6 +17,7 @@ from myclaw_core.errors import MyclawError, StoreError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import NeuronBorn, NeuronChange, NeuronChanged
 from myclaw_core.messages import N_
+from myclaw_core.neurons.manifest import NEURON_NAME
 from myclaw_core.neurons.types import NeuronRecord
 from myclaw_core.types.text import Text
 
@@ -124,7 +125,8 @@ async def find(log: EventLog, name: str, tx: LogTransaction | None = None) -> Ne
     Raises:
         StoreError: The record is not the one that the event log vouches for; nothing may be made of it.
     """
-    raw = await (tx or log).get(NEURON_KIND, name)
+    # What is no name is not on record, and perhaps no text that a database takes.
+    raw = await (tx or log).get(NEURON_KIND, name) if NEURON_NAME.fullmatch(name) else None
     if raw is None:
         return None
     found = await _vouched(log, name, raw)

@@ -13,7 +13,7 @@ from myclaw_core.agent import Agent
 from myclaw_core.paths import Home
 from myclaw_core.testing import FakeClock
 
-from .conftest import finish, shown
+from .conftest import PROGRAM, finish, shown
 
 DOUBLE = "def run(ctx, args):\n    return {'twice': 2 * args['n']}\n"
 
@@ -63,6 +63,31 @@ def test_what_is_wrong_is_one_line(console: Any, given: list[str], said: str) ->
     assert ended.code != 0
     assert ended.out == ""
     assert said in ended.said[-1]
+
+
+@pytest.mark.parametrize(
+    ("piped", "said"),
+    [
+        (b"\xff", "not UTF-8 text at byte 0"),
+        (b'{"n": NaN}', "NaN is no number"),
+        (b"[" * 100_000, "nested deeper than 64"),
+        (b'{"n": 1}' + b" " * 5_000_000, "longer than 4000000 bytes"),
+    ],
+)
+def test_what_is_piped_in_is_read_strictly_and_no_more_of_it_than_a_call_can_hold(
+    console: Any, piped: bytes, said: str
+) -> None:
+    ended = console.run("neurons", "run", "double", "-", stdin=piped)
+
+    assert (ended.code, ended.out, len(ended.said)) == (2, "", 1)
+    assert said in ended.said[0]
+
+
+def test_a_name_that_is_no_text_is_not_on_record(console: Any) -> None:
+    """It may come from the shell and from the folder of neurons."""
+    for verb in ("disable", "rehabilitate", "remove", "show"):
+        ended = console.shell(f"{PROGRAM} neurons {verb} \"$(printf 'caf\\351')\"")
+        assert (ended.code, ended.out, len(ended.said)) == (2, "", 1)
 
 
 def test_a_neuron_that_is_switched_off_says_so(console: Any) -> None:
