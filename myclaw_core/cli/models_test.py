@@ -98,7 +98,7 @@ async def _tested(agent: Agent, choice: ModelChoice) -> _Tested:
     """Call one model, in a trace of its own."""
     from myclaw_core.cli.json_channel import JsonChannel
     from myclaw_core.runtime.calling import ModelCaller, TurnEndedError
-    from myclaw_core.runtime.recorder import new_trace
+    from myclaw_core.runtime.traces import new_trace
     from myclaw_core.runtime.types import Message
 
     is_free = choice.provider.free
