@@ -24,7 +24,10 @@ from myclaw_core.trust.signals import subjects_of
 from myclaw_core.types.effect import autonomy_le
 from myclaw_core.types.text import Text
 
-__all__ = ["Asker"]
+__all__ = ["MOST_IN_VAIN", "Asker"]
+
+MOST_IN_VAIN = 3
+"""Questions in a row without a yes, after which a neuron puts no more in its run: it could go on for ever."""
 
 
 class Asker:
@@ -49,24 +52,38 @@ class Asker:
         self._channel = channel
         self._left = left
         self.waited_s = 0.0
+        self._in_vain: dict[int, int] = {}
 
     async def ask(self, judged: Sequence[Judged]) -> None:
         """Put the questions of some calls together, and note in each how it was answered."""
         asked = [item for item in judged if item.asks]
         if self._turn.dry_run:
             asked = [item for item in asked if runs_dry(item.step)]
+        frame = asked[0].around.frame if asked else None
+        if frame and self._in_vain.get(frame.outermost.step_index, 0) >= MOST_IN_VAIN:
+            for item in asked:
+                item.error = ToolError(kind="denied", message=_no_more())
+            return
         if not asked:
             return
         self._channel.status(Status(phase="waiting", tool=asked[0].step.tool_name, beside=self._left is not None))
         before_s = self._services.clock.monotonic()
-        frame = asked[0].around.frame
         with frame.wall.waiting() if frame else nullcontext():
             questions = [await self._question(item) for item in asked]
             approvals = await self._services.gateway.ask(questions, self._turn, self._channel)
         self.waited_s += self._services.clock.monotonic() - before_s
         for item, approval in zip(asked, approvals, strict=True):
             _take_over(item, approval)
+            if frame:
+                self._count(frame.outermost.step_index, item, approval)
         self._recorder.answered([item.step for item in asked], approvals)
+
+    def _count(self, outermost: int, item: Judged, approval: Approval) -> None:
+        """Count the questions in a row that a neuron, with all that it calls, got no yes to; one to a call is none."""
+        if approval.verdict != "granted":
+            self._in_vain[outermost] = self._in_vain.get(outermost, 0) + 1
+        elif item.step.kind != "neuron_invoke":
+            self._in_vain[outermost] = 0
 
     async def _question(self, item: Judged) -> Question:
         decision = item.step.decision
@@ -116,3 +133,10 @@ def _take_over(item: Judged, approval: Approval) -> None:
     item.error = ToolError(kind="denied", message=refusal(approval))
     if approval.verdict == "denied" and item.step.decision is not None:
         item.violation = item.step.decision.violation
+
+
+def _no_more() -> Text:
+    return N_(
+        "{n} questions of this neuron in a row had no yes, so no more is asked in this run; it was not done",
+        n=MOST_IN_VAIN,
+    )

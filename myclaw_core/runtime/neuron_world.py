@@ -64,6 +64,11 @@ class Frame:
         """Return the neurons on the way to its calls, itself the last one."""
         return self.situation.callers
 
+    @property
+    def outermost(self) -> Frame:
+        """Return the neuron that a model or a person called."""
+        return self.outer.outermost if self.outer else self
+
     def learned(self) -> None:
         """Note that it was given something; whatever it calls from now on may be asked for by that."""
         self.situation = evolve(self.situation, tainted=True)
