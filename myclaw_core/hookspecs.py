@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from myclaw_core.cli.command import Command
     from myclaw_core.config import ConfigSchema
+    from myclaw_core.embedding.embedder import Embedder
+    from myclaw_core.embedding.store import VectorStore
     from myclaw_core.events.store import EventStore
     from myclaw_core.events.types import Event
     from myclaw_core.host import Host
@@ -51,6 +53,7 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_shutdown": "notify",
     "myclaw_store": "slot",
     "myclaw_sandbox": "slot",
+    "myclaw_embedder": "slot",
     "myclaw_models": "collect",
     "myclaw_tools": "collect",
     "myclaw_channels": "collect",
@@ -104,12 +107,13 @@ async def myclaw_shutdown(host: Host) -> None:
 
 @hookspec
 def myclaw_store(
-    kind: Literal["events", "trust", "journals"], host: Host
-) -> EventStore | TrustBackend | JournalStore | None:
+    kind: Literal["events", "trust", "journals", "vectors"], host: Host
+) -> EventStore | TrustBackend | JournalStore | VectorStore | None:
     """Offer one store of a kind.
 
     Called once per kind at start. Mode: slot, sync: the plugin is the one that `[slots]` names. An error stops the
-    start with one line; for `journals`, in which the runs of neurons are noted, it only leaves them out.
+    start with one line; for `journals`, in which the runs of neurons are noted, and `vectors`, which can be made again,
+    it only leaves them out.
 
     Args:
         kind: Which store.
@@ -132,6 +136,21 @@ def myclaw_sandbox(host: Host) -> Sandbox:  # type: ignore[empty-body]
 
     Returns:
         The sandbox; it runs a command whole or refuses it, never in a weaker way.
+    """
+
+
+@hookspec
+def myclaw_embedder(host: Host) -> Embedder:  # type: ignore[empty-body]
+    """Offer what tells how alike texts are.
+
+    Called once at start; must load no model and start nothing. Mode: slot, sync: the plugin is the one that `[slots]`
+    names. An error leaves the slot to the core's own embedder, which compares by letters.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The embedder; where what it needs is not installed, its `missing` says so.
     """
 
 

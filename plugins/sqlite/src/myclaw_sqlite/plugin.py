@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from myclaw_core import hookimpl
 
 if TYPE_CHECKING:
+    from myclaw_core.embedding.store import VectorStore
     from myclaw_core.events.store import EventStore
     from myclaw_core.host import Host
     from myclaw_core.neurons.journals import JournalStore
@@ -26,8 +27,14 @@ async def myclaw_nightly(host: Host) -> Sequence[Text]:
 
 
 @hookimpl
-def myclaw_store(kind: Literal["events", "trust", "journals"], host: Host) -> EventStore | TrustBackend | JournalStore:
-    """Offer `events.db` and `trust.db` in the state folder, and the journals of neurons."""
+def myclaw_store(
+    kind: Literal["events", "trust", "journals", "vectors"], host: Host
+) -> EventStore | TrustBackend | JournalStore | VectorStore:
+    """Offer `events.db`, `trust.db` and `vectors.db` in the state folder, and the journals of neurons."""
+    if kind == "vectors":
+        from myclaw_sqlite.vector_store import SqliteVectors
+
+        return SqliteVectors(host.home.state / "vectors.db")
     if kind == "journals":
         from myclaw_sqlite.journal_store import SqliteJournals
 

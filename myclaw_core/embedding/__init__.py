@@ -1,0 +1,1 @@
+"""How alike two short texts are: what turns them into vectors, the core's own way to do so, and what is kept."""

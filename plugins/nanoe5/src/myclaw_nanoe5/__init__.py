@@ -1,0 +1,1 @@
+"""How alike texts are, by a small multilingual model on this machine."""
