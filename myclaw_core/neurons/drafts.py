@@ -173,6 +173,8 @@ class Drafts:
         sync_folder(self.folder)
 
     def _names(self) -> Iterator[str]:
+        if self.folder.is_symlink():
+            return  # what it leads to is not ours to clear up
         with suppress(OSError), os.scandir(self.folder) as entries:
             yield from sorted(entry.name for entry in entries)
 

@@ -94,12 +94,14 @@ class Surroundings:
         frame: The neuron whose call it is; `None` for that of a model or a person.
         handed: Takes what that neuron is given.
         internal: Whether the core itself calls, so that it may be an internal tool.
+        target: The file that the neuron's manifest was compared with, the only one that may be meant; empty for any.
     """
 
     situation: Situation
     frame: Frame | None = None
     handed: Handed | None = None
     internal: bool = False
+    target: str = ""
 
 
 RunStep = Callable[[ToolCall, Surroundings], Awaitable[ActionStep]]
@@ -129,13 +131,16 @@ class TurnWorld:
         self._model = model
         self._frame = frame
         self._random = random.SystemRandom()
+        self._compared: dict[str, str] = {}
 
     def real_path(self, path: str) -> str:
         """Return the real path of a file as a tool would read it."""
         try:
-            return resolve_path(path, self._frame.situation.cwd, str(Path.home())).real
+            real = resolve_path(path, self._frame.situation.cwd, str(Path.home())).real
         except (MyclawError, ValueError) as error:
             raise _failed(error) from error
+        self._compared[path] = real
+        return real
 
     async def read(self, path: str) -> bytes:
         """Return what a file holds."""
@@ -220,7 +225,9 @@ class TurnWorld:
         """
         frame, handed = self._frame, Handed(ask=ask)
         self._require_admitted()
-        around = Surroundings(situation=frame.situation, frame=frame, handed=handed, internal=internal)
+        target = self._compared.get(args["path"], "") if tool in (CTX_READ, CTX_WRITE) else ""
+        self._compared.clear()
+        around = Surroundings(situation=frame.situation, frame=frame, handed=handed, internal=internal, target=target)
         call = ToolCall(id=str(self._services.clock.new_id()), tool=tool, args=args)
         step = await self._run_step(call, around)
         was_denied = step.error is not None and step.error.kind == "denied"

@@ -9,6 +9,8 @@ from typing import Any
 from attrs import evolve, frozen
 
 from myclaw_core.approval.types import Deferred
+from myclaw_core.files.resolve import display_path
+from myclaw_core.messages import N_
 from myclaw_core.policy.types import PolicyDecision, Situation
 from myclaw_core.runtime.asking import Asker
 from myclaw_core.runtime.channel import Channel
@@ -104,6 +106,7 @@ class StepRunner:
     async def _run_inner(self, call: ToolCall, around: Surroundings) -> ActionStep:
         """Take one call of a neuron through the turn: a step of the same trace."""
         judged = await self._judge_all([call], around)
+        _require_target(judged[0])
         await self._asker.ask(judged)
         return await self._finish(judged[0])
 
@@ -182,3 +185,11 @@ class StepRunner:
     def _observe(self, call: ToolCall, step: ActionStep) -> Text | None:
         result: Any = [step.error and str(step.error.message), step.exec_result and step.exec_result.text]
         return self._loops.observe(f"{call.tool}:{step.args_digest}", digest_of(result), failed=step.error is not None)
+
+
+def _require_target(item: Judged) -> None:
+    """Let a call not run that means another file than the manifest was compared with: a link has changed since."""
+    target = item.around.target
+    if target and item.error is None and any(effect.target != target for effect in item.step.effects):
+        text = N_("{path} has just come to lead elsewhere; it was not done", path=display_path(target))
+        item.error = ToolError(kind="denied", message=text)

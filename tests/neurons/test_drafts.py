@@ -110,6 +110,16 @@ def test_what_is_no_digest_of_a_draft_names_none(drafts: Drafts, clock: FakeCloc
         drafts.read(digest)
 
 
+def test_a_sweep_clears_nothing_up_behind_a_link(tmp_path: Path, clock: FakeClock) -> None:
+    """Whatever has the name of a draft there is somebody else's."""
+    elsewhere = tmp_path / "elsewhere" / ("a" * 64)
+    elsewhere.mkdir(parents=True)
+    (tmp_path / "drafts").symlink_to(elsewhere.parent)
+    Drafts(tmp_path / "drafts").sweep((), clock.now())
+
+    assert elsewhere.is_dir()
+
+
 def test_a_sweep_keeps_what_is_asked_about_and_what_is_about_to_be(drafts: Drafts, clock: FakeClock) -> None:
     """Everything else is gone, also what a process that died was writing."""
     asked = staged(drafts, clock)
