@@ -63,6 +63,14 @@ WORDS = (
     N_("rehabilitated"),
     N_("removed"),
     N_("signed again"),
+    # How a run of a neuron ended, where not as above.
+    N_("ok"),
+    N_("refused"),
+    N_("cancelled"),
+    N_("memory"),
+    N_("cpu"),
+    N_("output"),
+    N_("killed"),
     # At which stage the bytes of a neuron were seen.
     N_("tested"),
     N_("agreed to"),

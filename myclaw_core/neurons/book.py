@@ -22,6 +22,7 @@ from myclaw_core.neurons.types import Invocation, NeuronEntry, NeuronManifest, N
 from myclaw_core.neurons.verified import Quarantined, neuron_names
 from myclaw_core.paths import Home
 from myclaw_core.runtime.shelf import ToolShelf
+from myclaw_core.runtime.storable import storable_line
 from myclaw_core.runtime.tool import EffectSpec, Tool
 from myclaw_core.runtime.validation import SchemaRefusedError, compile_schema
 from myclaw_core.types.text import Text
@@ -31,7 +32,7 @@ __all__ = ["SETTLE_S", "NeuronBook", "neuron_tool", "withdrawn"]
 SETTLE_S = 30.0
 """So long a folder must have stayed unfit as it is before it is put aside for good: somebody may still be writing."""
 
-_NEITHER = frozenset({"denied", "cancelled"})
+_NEITHER = frozenset({"denied", "refused", "cancelled"})
 """Outcomes that say nothing about the neuron itself."""
 _log = logging.getLogger("myclaw.neurons")
 
@@ -115,13 +116,13 @@ class NeuronBook:
                 self._shelf.put_neurons({})
                 _log.error("no neuron can be called: %s", error)
 
-    async def ran(self, neuron: VerifiedNeuron, invocation: Invocation) -> None:
+    async def ran(self, neuron: VerifiedNeuron, invocation: Invocation, error: Text | None = None) -> None:
         """Note how a run ended: the third strike in a row puts the neuron aside in the transaction that counts it.
 
         Raises:
             StoreError: The event log cannot be written.
         """
-        if await self._count(neuron, invocation):
+        if await self._count(neuron, invocation, error):
             await self.refresh()
         await self._journals.append(neuron.name, invocation)
 
@@ -233,7 +234,7 @@ class NeuronBook:
             await changed(tx, aside, "quarantined")
         _log.warning("the neuron %s was put aside: %s", name, reason)
 
-    async def _count(self, neuron: VerifiedNeuron, invocation: Invocation) -> bool:
+    async def _count(self, neuron: VerifiedNeuron, invocation: Invocation, error: Text | None) -> bool:
         """Count a strike, or forget those before a success; return whether the neuron was put aside."""
         if invocation.outcome in _NEITHER:
             return False
@@ -248,19 +249,27 @@ class NeuronBook:
             if invocation.outcome == "ok":
                 await changed(tx, evolve(record, strikes=0), "recovered", trace_id=invocation.trace_id)
                 return False
-            return await self._strike(tx, record, invocation)
+            return await self._strike(tx, record, invocation, error)
 
-    async def _strike(self, tx: LogTransaction, record: NeuronRecord, invocation: Invocation) -> bool:
-        strikes, outcome, trace_id = record.strikes + 1, invocation.outcome, invocation.trace_id
+    async def _strike(
+        self, tx: LogTransaction, record: NeuronRecord, invocation: Invocation, error: Text | None
+    ) -> bool:
+        strikes, trace_id, how = record.strikes + 1, invocation.trace_id, _how(invocation, error)
         if strikes < MAX_STRIKES:
-            reason = N_("its run ended with: {outcome}", outcome=outcome)
+            reason = N_("its run ended with: {outcome}", outcome=how)
             await changed(tx, evolve(record, strikes=strikes), "strike", reason=reason, trace_id=trace_id)
             return False
-        why = N_("it failed {n} times in a row; its last run ended with: {outcome}", n=strikes, outcome=outcome)
+        why = N_("it failed {n} times in a row; its last run ended with: {outcome}", n=strikes, outcome=how)
         aside = standing(record, self._clock.now(), status="quarantined", reason=why, strikes=strikes)
         await changed(tx, aside, "quarantined", trace_id=trace_id)
         _log.warning("the neuron %s is put aside: %s", record.name, why)
         return True
+
+
+def _how(invocation: Invocation, error: Text | None) -> Text:
+    """Return how a run ended as a line that may be kept."""
+    outcome = Text(invocation.outcome)
+    return N_("{outcome}: {error}", outcome=outcome, error=storable_line(error)) if error else outcome
 
 
 def withdrawn(manifest: NeuronManifest, programs: Collection[str]) -> Text | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ from myclaw_core.messages import N_
 from myclaw_core.neurons.requests import ForeignFrameError, Request, read_request
 from myclaw_core.neurons.rights import Limited, NotDeclaredError
 from myclaw_core.neurons.wall import WallClock
-from myclaw_core.neurons.world import CtxError
+from myclaw_core.neurons.world import CtxError, CtxErrorKind
 from myclaw_core.runtime.finishing import finished
 from myclaw_core.sandbox.code import CodeLimits, Running
 from myclaw_core.sandbox.types import SandboxReport
@@ -29,6 +30,7 @@ _CONTENT_BYTES = 1 << 20
 _MAX_ANSWER_BYTES = CodeLimits().frame_bytes
 _MAX_FRAMES = 64
 _MAX_LOG_LINES = 200
+_MAX_GIVEN = 1_000
 _MAX_LOG_CHARS = 500
 _LAST = ("done", "raised")
 _PATIENCE_S = 2.0
@@ -58,8 +60,8 @@ class Conversation:
         self._ended = ended
         self.log: list[str] = []
         """Lines that the body noted, and what it called without having declared it; cut."""
-        self.denials: set[str] = set()
-        """What the body was told where the person or the policy kept it from something."""
+        self.given: deque[tuple[CtxErrorKind, str]] = deque(maxlen=_MAX_GIVEN)
+        """The last errors that the world gave the body; what its manifest does not hold is its own fault."""
 
     async def last_word(self) -> Request | None:
         """Answer until the run is `done` or has `raised`, wait for its end, and return that word.
@@ -100,8 +102,8 @@ class Conversation:
                 return _in_frames(await self._while_it_lives(self._rights.read(request.what["path"])))
             return [_encoded({"ok": await self._value(request, content)})]
         except CtxError as error:
-            if error.kind == "denied" and not isinstance(error, NotDeclaredError):
-                self.denials.add(str(error)[:MAX_MESSAGE_CHARS])
+            if not isinstance(error, NotDeclaredError):
+                self.given.append((error.kind, str(error)[:MAX_MESSAGE_CHARS]))
             if error.kind == "undeclared":
                 self._note(str(error))
             return [_encoded({"error": error.kind, "text": str(error)})]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from myclaw_core.neurons.types import Invocation, NeuronEntry, VerifiedNeuron
+from myclaw_core.types.text import Text
 
 __all__ = ["Neurons"]
 
@@ -29,10 +30,13 @@ class Neurons(Protocol):
         """
         ...
 
-    async def ran(self, neuron: VerifiedNeuron, invocation: Invocation) -> None:
+    async def ran(self, neuron: VerifiedNeuron, invocation: Invocation, error: Text | None = None) -> None:
         """Write a run into the neuron's journal, and count strikes: the third in a row puts it aside at once.
 
-        A strike is an outcome other than `ok`, `denied` and `cancelled`; `ok` resets them. It never raises for a
-        journal that cannot be written; that is told to the log.
+        A strike is a failure of its body or its sandbox: an outcome other than `ok`, `denied`, `refused` and
+        `cancelled`; `ok` resets them. It never raises for a journal that cannot be written; that is told to the log.
+
+        Args:
+            error: Why the run gave nothing.
         """
         ...

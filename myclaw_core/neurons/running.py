@@ -15,6 +15,7 @@ from myclaw_core.messages import N_
 from myclaw_core.neurons.conversation import MAX_MESSAGE_CHARS, Conversation
 from myclaw_core.neurons.inside import sources
 from myclaw_core.neurons.quotas import code_limits
+from myclaw_core.neurons.refusing import outcome_of
 from myclaw_core.neurons.requests import ForeignFrameError, Request
 from myclaw_core.neurons.rights import Limited
 from myclaw_core.neurons.schemas import validator
@@ -29,7 +30,7 @@ from myclaw_core.types.text import Text
 
 __all__ = ["BodyEnd", "BodyOutcome", "run_neuron"]
 
-BodyOutcome = Literal["ok", "failed", "denied", "cancelled", "timeout", "memory", "cpu", "output", "killed"]
+BodyOutcome = Literal["ok", "failed", "denied", "refused", "cancelled", "timeout", "memory", "cpu", "output", "killed"]
 
 _MAX_OUTPUT_BYTES = 512 << 10
 _SHOWN_CHARS = 300
@@ -49,7 +50,8 @@ class BodyEnd:
         message: What that said, cut.
         line: The line of `body.py` that it came from; 0 where there is none.
         outcome: `ok`; `failed` where the body raised or gave no valid output; `denied` where that is because the
-            person or the policy kept it from something; else the limit that it passed.
+            person or the policy kept it from something, `refused` where it was given what it cannot work with; else
+            the limit that it passed.
         report: What the sandbox says of it; `unavailable` is no fault of the body, and no body can feign it.
         log: Lines it noted with `ctx.log`, cut.
     """
@@ -87,7 +89,7 @@ async def run_neuron(
     limits = code_limits(manifest.quotas)
     first = _first_frame(args, limits)
     if isinstance(first, Text):
-        return BodyEnd(error=first, outcome="failed", report=SandboxReport(outcome="ok"))
+        return BodyEnd(error=first, outcome="refused", report=SandboxReport(outcome="ok"))
     job = CodeJob(files={**sources(*_FILES), "body.py": files["body.py"]}, main=_FILES[0], limits=limits)
     async with sandbox.start(job) as running, _watched(running, wall) as ended:
         talk = Conversation(running, Limited(world, manifest), wall, ended)
@@ -103,7 +105,7 @@ async def run_neuron(
     if word is None:
         return _failed(N_("its code ended without a result"), report, talk)
     if word.do == "raised":
-        return _raised(word, report, talk)
+        return _raised(word, files["body.py"], report, talk)
     return _done(word.what["output"], manifest, report, talk)
 
 
@@ -159,7 +161,7 @@ def _misfit(output: Any, manifest: NeuronManifest) -> Text | None:
     return N_("its output does not fit its output_schema: {problem}", problem=_shown(failures[0].message))
 
 
-def _raised(word: Request, report: SandboxReport, talk: Conversation) -> BodyEnd:
+def _raised(word: Request, body: bytes, report: SandboxReport, talk: Conversation) -> BodyEnd:
     kind, message, line = word.what["type"][:_KIND_CHARS], word.what["message"][:MAX_MESSAGE_CHARS], word.what["line"]
     kind = kind if kind.isidentifier() else "Exception"
     line = line if 0 <= line <= _MAX_LINE else 0
@@ -168,7 +170,7 @@ def _raised(word: Request, report: SandboxReport, talk: Conversation) -> BodyEnd
         raised=kind,
         message=message,
         line=line,
-        outcome="denied" if kind == "PermissionError" and message in talk.denials else "failed",
+        outcome=outcome_of(kind, message, line, body=body, given=talk.given),
         report=report,
         log=tuple(talk.log),
     )

@@ -169,8 +169,9 @@ class Invocation:
     Attributes:
         trace_id: The turn in which it ran.
         caller: Who called it: `core` for a model's or a person's call, else `neuron:<name>`.
-        outcome: How it ended; `denied` where the person or the policy kept it from its work, `failed` where its body
-            raised or gave no valid output, else the sandbox's limit that it passed.
+        outcome: How it ended; `denied` where the person or the policy kept it from its work, `refused` where it was
+            given what it cannot work with, `failed` where its body raised anything else or gave no valid output, else
+            the sandbox's limit that it passed.
         gap_pre: Distance to the goal before, in [0, 1]; `None` where nobody measured it. So too `gap_post`, after.
         wall_ms: Its own time, without waiting for the person.
     """
@@ -178,7 +179,7 @@ class Invocation:
     trace_id: UUID
     at: datetime
     caller: str
-    outcome: Literal["ok", "failed", "denied", "cancelled", "timeout", "memory", "cpu", "output", "killed"]
+    outcome: Literal["ok", "failed", "denied", "refused", "cancelled", "timeout", "memory", "cpu", "output", "killed"]
     wall_ms: int
     cost_eur: float = 0.0
     gap_pre: float | None = None

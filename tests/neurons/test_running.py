@@ -144,7 +144,8 @@ async def test_what_the_body_raises_comes_back_with_its_line(
     """Type, message and line, in one line for people."""
     end = await run_body(body, world)
 
-    assert (end.outcome, end.output, end.raised, end.line) == ("failed", None, raised, line)
+    assert (end.output, end.raised, end.line) == (None, raised, line)
+    assert end.outcome == ("refused" if raised == "ValueError" and line else "failed")
     assert message in end.message
     assert len(end.message) <= 2_000
     assert end.error is not None
@@ -265,8 +266,11 @@ async def test_the_time_stands_still_while_the_person_is_asked(tmp_path: Path) -
     assert (inside.outcome, inside.output, beyond.outcome) == ("ok", ["yes"], "timeout")
 
 
-@pytest.mark.parametrize(("kind", "outcome"), [("denied", "denied"), ("failed", "failed"), ("missing", "failed")])
-async def test_a_body_that_gives_up_since_it_was_denied_something_has_not_failed(
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [("denied", "denied"), ("failed", "refused"), ("missing", "refused"), ("quota", "failed")],
+)
+async def test_a_body_that_lets_an_error_of_the_world_through_has_not_failed(
     tmp_path: Path, kind: Any, outcome: str
 ) -> None:
     async def refuses(_what: str, _asked: Any) -> Any:
@@ -276,6 +280,41 @@ async def test_a_body_that_gives_up_since_it_was_denied_something_has_not_failed
     end = await run_body(source, FolderWorld(tmp_path, refuses), **EVERYTHING)
 
     assert (end.outcome, end.message, end.line) == (outcome, "the person said no", 2)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "raise ValueError('this is no table')",
+        "raise ValueError(\n        'this is '\n        'no table'\n    )",
+        "try:\n        int('x')\n    except ValueError as error:\n        raise ValueError('no number') from error",
+        "check()\ndef check():\n    raise ValueError('no')",
+        "b'\\xff'.decode()",
+    ],
+)
+async def test_a_body_that_says_no_by_a_statement_of_its_own_has_refused(world: FolderWorld, given: str) -> None:
+    """Bytes that are no text are what it was given, too."""
+    end = await run_body(f"def run(ctx, args):\n    {given}", world)
+
+    assert end.outcome == "refused"
+    assert end.error is not None
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "int('x')",
+        "try:\n        int('x')\n    except ValueError:\n        raise",
+        "raise KeyError('k')",
+        "raise OSError('the disk is full')",
+        "raise FileNotFoundError('there is no file')",
+    ],
+)
+async def test_an_error_that_no_statement_of_the_body_chose_is_its_failure(world: FolderWorld, broken: str) -> None:
+    """So is one that says it is of the world, which gave none."""
+    end = await run_body(f"def run(ctx, args):\n    {broken}", world)
+
+    assert end.outcome == "failed"
 
 
 async def test_what_is_not_declared_or_made_up_is_a_failure_and_no_denial(world: FolderWorld) -> None:
@@ -297,30 +336,30 @@ async def test_an_error_of_the_host_itself_is_raised(tmp_path: Path, nothing_lef
         )
 
 
-async def test_arguments_that_are_too_long_are_a_failure_before_it_begins(world: FolderWorld) -> None:
+async def test_arguments_that_are_too_long_are_refused_before_it_begins(world: FolderWorld) -> None:
     end = await run_body("def run(ctx, args):\n    return 1", world, {"x": "y" * (4 << 20)})
 
-    assert end.outcome == "failed"
+    assert end.outcome == "refused"
     assert "its arguments are longer than 4194304 bytes" in str(end.error)
 
 
 @pytest.mark.parametrize("value", [{1, 2}, float("nan"), "\ud800", b"x"], ids=str)
 async def test_odd_arguments_never_raise(world: FolderWorld, value: Any) -> None:
-    """What is no JSON is a failure; half a character and a number that is none come as they are."""
+    """What is no JSON is refused; half a character and a number that is none come as they are."""
     end = await run_body("def run(ctx, args):\n    return str(args['x'].__class__)", world, {"x": value})
 
-    assert end.outcome == ("failed" if isinstance(value, set | bytes) else "ok")
-    assert (end.error is not None and "its arguments are no JSON" in str(end.error)) == (end.outcome == "failed")
+    assert end.outcome == ("refused" if isinstance(value, set | bytes) else "ok")
+    assert (end.error is not None and "its arguments are no JSON" in str(end.error)) == (end.outcome == "refused")
 
 
-async def test_arguments_that_are_too_deep_are_a_failure_before_it_begins(world: FolderWorld) -> None:
+async def test_arguments_that_are_too_deep_are_refused_before_it_begins(world: FolderWorld) -> None:
     deep: Any = []
     for _ in range(5_000):
         deep = [deep]
 
     end = await run_body("def run(ctx, args):\n    return 1", world, {"x": deep})
 
-    assert (end.outcome, end.raised) == ("failed", "")
+    assert (end.outcome, end.raised) == ("refused", "")
 
 
 @pytest.mark.parametrize("code", ["os.close(0)", "frame({'do': 'done', 'output': 1})"])
@@ -352,7 +391,7 @@ async def test_nothing_is_left_after_many_runs(tmp_path: Path, nothing_left: Non
 
     world = FolderWorld(tmp_path, never)
     plain, waits = "def run(ctx, args):\n    return 1", "async def run(ctx, args):\n    await ctx.call('tool_a')"
-    floods, raises = PEER + "    give(b'\\xff' * 1000); time.sleep(60)", "def run(ctx, args):\n    raise ValueError"
+    floods, raises = PEER + "    give(b'\\xff' * 1000); time.sleep(60)", "def run(ctx, args):\n    raise KeyError"
     outcomes = []
     for number in range(RUNS):
         body = waits if number % 5 == 0 else floods if number % 7 == 0 else raises if number % 11 == 0 else plain

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from signed_neurons import BODY, neuron_files
 
 from myclaw_core.events.types import NeuronChanged
+from myclaw_core.messages import N_
 from myclaw_core.neurons.records import misplaced, vouched
 from myclaw_core.paths import Home
 from myclaw_core.testing import FakeClock
 
-OUTCOMES = ("ok", "failed", "denied", "cancelled", "timeout", "memory", "cpu", "output", "killed")
+OUTCOMES = ("ok", "failed", "denied", "refused", "cancelled", "timeout", "memory", "cpu", "output", "killed")
 DRIVER = Path(__file__).with_name("strike_until_killed.py")
 
 
@@ -46,6 +47,18 @@ async def test_the_third_failure_in_a_row_takes_it_off_the_shelf_at_once(neurons
     last = (await neurons.log.since(0))[-1][1]
     assert isinstance(last, NeuronChanged)
     assert (last.change, last.trace_id) == ("quarantined", run_of("ok").trace_id)
+
+
+async def test_the_reason_holds_what_the_last_run_died_of_on_one_line_without_secrets(neurons: AdoptedNeurons) -> None:
+    """So does each strike before it, in the event log."""
+    error = N_("line 4 of its body raised {kind}: {message}", kind="KeyError", message="password=hunter2secret\n'x'")
+    for _ in range(3):
+        await neurons.book.ran(neurons.neuron(), run_of("failed"), error) if neurons.names else None
+
+    told = "failed: line 4 of its body raised KeyError: password=«redacted:credential» 'x'"
+    assert str((await neurons.record()).reason) == f"it failed 3 times in a row; its last run ended with: {told}"
+    events = [event for _, event in await neurons.log.since(0) if isinstance(event, NeuronChanged)]
+    assert str(events[0].reason) == f"its run ended with: {told}"
 
 
 async def test_what_an_older_version_did_does_not_count_against_the_new_one(neurons: AdoptedNeurons) -> None:
@@ -77,7 +90,7 @@ async def test_strikes_survive_a_restart_and_count_over_processes(home: Home, cl
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.sampled_from(OUTCOMES), max_size=8))
 def test_strikes_are_the_failures_since_the_last_success(outcomes: list[str]) -> None:
-    """Denials and cancellations are neither; nothing that comes after the third counts."""
+    """Denials, refusals and cancellations are neither; nothing that comes after the third counts."""
     import tempfile
 
     async def strikes(folder: Path) -> tuple[int, str]:
@@ -97,7 +110,7 @@ def test_strikes_are_the_failures_since_the_last_success(outcomes: list[str]) ->
     expected = 0
     for outcome in outcomes:
         if expected < 3:
-            expected = 0 if outcome == "ok" else expected + (outcome not in ("denied", "cancelled"))
+            expected = 0 if outcome == "ok" else expected + (outcome not in ("denied", "refused", "cancelled"))
     assert found == (expected, "quarantined" if expected == 3 else "active")
 
 

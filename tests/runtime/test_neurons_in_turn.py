@@ -95,6 +95,25 @@ async def test_a_neuron_that_breaks_off_over_a_no_was_denied_and_has_no_strike(
     assert (trace.steps[0].error.kind, trace.outcome, strikes) == ("denied", "denied", 0)
 
 
+async def test_wrong_arguments_fail_the_step_and_put_no_neuron_aside(
+    open_agent, make_desk, home, clock: FakeClock
+) -> None:
+    """A file that is missing, a folder, a file that is no text: each call has failed, and none is a strike."""
+    script = [called("copy", **{"from": name, "to": "b.md"}) for name in ("none.md", "folder", "picture.png")]
+    async with open_agent([*script, says("No.")]) as agent:
+        await adopt(agent, "copy", COPY, FILES)
+        (home.workspace / "folder").mkdir()
+        (home.workspace / "picture.png").write_bytes(b"\x89PNG\xff")
+        trace = await make_desk(agent).handle("Copy them")
+        neurons = in_agent(agent)
+        strikes, runs = (await neurons.record("copy")).strikes, await neurons.journals.newest("copy", 5)
+
+    steps = [step for step in trace.steps if not step.callers]
+    assert [step.error.kind for step in steps] == ["exception"] * 3
+    assert "there is no file none.md" in str(steps[0].error.message)
+    assert (strikes, [run.outcome for run in runs]) == (0, ["refused"] * 3)
+
+
 async def test_a_body_that_raises_fails_its_step_with_its_lines(open_agent, make_desk, clock: FakeClock) -> None:
     body = "async def run(ctx, args):\n    ctx.log('began')\n    return 1 // args['by']\n"
     async with open_agent([called("divide", by=0), says("No.")]) as agent:
