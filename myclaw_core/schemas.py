@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from myclaw_core.messages import N_
+from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
 
-__all__ = ["compiled", "first_failures"]
+__all__ = ["compiled", "fault_of", "first_failures"]
 
+_TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
+_SHOWN_CHARS = 200
 _MOST_FAILURES = 5
 _MOST_COMPARISONS = 20_000
 _MOST_CHARS = 32 << 20
@@ -32,6 +38,24 @@ def compiled(schema: Mapping[str, Any], **options: Any) -> Draft202012Validator:
         raise ValueError(str(error)) from error
 
 
+def fault_of(error: ValueError) -> Text:
+    """Return what makes a schema invalid and where, one line.
+
+    Args:
+        error: What `compiled` raised.
+    """
+    problem, path = getattr(error, "message", str(error)), getattr(error, "instance_path", ())
+    if not path:
+        return N_("{problem}", problem=_shown(problem))
+    place = _shown(".".join(map(str, path)))
+    if path[-1] == "type" and getattr(getattr(error, "kind", None), "name", "") == "anyOf":
+        value, known = _shown(json.dumps(getattr(error, "instance", None))), ", ".join(_TYPES)
+        return N_(
+            "{place} is {value}; a type is one of {known}, or a list of them", place=place, value=value, known=known
+        )
+    return N_("at {place}: {problem}", place=place, problem=_shown(problem))
+
+
 def first_failures(validator: Draft202012Validator, schema: Any, value: Any) -> list[ValidationError] | None:
     """Return what keeps a value from fitting; `None` where it fits.
 
@@ -49,6 +73,10 @@ def first_failures(validator: Draft202012Validator, schema: Any, value: Any) -> 
     if places * parts > _MOST_COMPARISONS or places * chars > _MOST_CHARS:
         return []
     return list(validator.iter_errors(value))[:_MOST_FAILURES]
+
+
+def _shown(text: str) -> str:
+    return " ".join(text.split())[:_SHOWN_CHARS]
 
 
 def _refuse(_uri: str) -> NoReturn:

@@ -11,9 +11,10 @@ from uuid import UUID
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.capabilities import CALLABLE, parse_capability
-from myclaw_core.neurons.quotas import QUOTAS, least_of
+from myclaw_core.neurons.quotas import QUOTAS, range_of
 from myclaw_core.neurons.schemas import has_references, validator
 from myclaw_core.neurons.types import NeuronManifest
+from myclaw_core.schemas import fault_of
 from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
@@ -127,8 +128,8 @@ class _Reader:
         try:
             validator(value)
         except ValueError as error:
-            problem = str(error).partition("\n")[0][:200]
-            raise self._wrong(key, N_("{key} is no valid JSON Schema: {problem}", key=key, problem=problem)) from None
+            text = N_("{key} is no valid JSON Schema: {problem}", key=key, problem=fault_of(error))
+            raise self._wrong(key, text) from None
         return value
 
     def capabilities(self) -> tuple[str, ...]:
@@ -155,10 +156,9 @@ class _Reader:
             if name not in QUOTAS:
                 known = ", ".join(QUOTAS)
                 raise self._wrong("quotas", N_("unknown quota {name}; known are {known}", name=name[:80], known=known))
-            least = least_of(name)
-            if isinstance(limit, bool) or not isinstance(limit, type(least) | int) or limit < least:
-                whole = isinstance(least, int)
-                raise self._wrong("quotas", _bad_quota(name, least, whole=whole))
+            least, most = range_of(name)
+            if isinstance(limit, bool) or not isinstance(limit, type(least) | int) or not least <= limit <= most:
+                raise self._wrong("quotas", _bad_quota(name, least, most))
         return value
 
     def trace_id(self) -> UUID | None:
@@ -180,10 +180,12 @@ class _Reader:
         return ManifestError(self._lines.get(key, 1), text)
 
 
-def _bad_quota(name: str, least: float, *, whole: bool) -> Text:
-    if whole:
-        return N_("the quota {name} must be a whole number of at least {least}", name=name, least=least)
-    return N_("the quota {name} must be a number of at least {least}", name=name, least=least)
+def _bad_quota(name: str, least: float, most: float) -> Text:
+    if isinstance(least, int):
+        return N_("the quota {name} must be a whole number from {least} to {most}", name=name, least=least, most=most)
+    return N_(
+        "the quota {name} must be a number from {least} to {most}", name=name, least=f"{least:g}", most=f"{most:g}"
+    )
 
 
 def _document(data: bytes) -> tuple[Mapping[str, int], Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from myclaw_core.sandbox.code import CodeLimits
 
-__all__ = ["MAX_WALL_S", "QUOTAS", "QuotaName", "code_limits", "least_of", "wall_s"]
+__all__ = ["MAX_ACTS", "MAX_WALL_S", "QUOTAS", "QuotaName", "code_limits", "range_of", "wall_s"]
 
 QuotaName = Literal["wall_s", "cpu_s", "memory_mb", "calls", "llm_calls", "fetches", "cost_eur"]
 """`calls`, `llm_calls` and `fetches` count those of `ctx`; `cost_eur` is what they may cost; all of it in one run."""
@@ -15,24 +15,24 @@ QUOTAS: tuple[QuotaName, ...] = get_args(QuotaName)
 
 MAX_WALL_S = 30.0
 """Seconds that a neuron may take with everything that it calls, waits for the person not counted."""
+MAX_ACTS = 1_000
+"""Calls of the world in one run, quotas or not: each is a step that is judged and recorded."""
 _BACKSTOP_S = 24 * 3600.0
 """Seconds after which a run ends that waits for the person, or whose host has lost its clock."""
-
-
-_LEAST: Mapping[QuotaName, int | float] = {
-    "wall_s": 0.1,
-    "cpu_s": 1,
-    "memory_mb": 32,
-    "calls": 0,
-    "llm_calls": 0,
-    "fetches": 0,
-    "cost_eur": 0.0,
+_RANGES: Mapping[QuotaName, tuple[int, int] | tuple[float, float]] = {
+    "wall_s": (0.1, MAX_WALL_S),
+    "cpu_s": (1, CodeLimits().cpu_s),
+    "memory_mb": (32, CodeLimits().memory_bytes >> 20),
+    "calls": (0, MAX_ACTS),
+    "llm_calls": (0, MAX_ACTS),
+    "fetches": (0, MAX_ACTS),
+    "cost_eur": (0.0, 100.0),
 }
 
 
-def least_of(quota: QuotaName) -> int | float:
-    """Return the least that a quota can be; it is a whole number where the quota must be one."""
-    return _LEAST[quota]
+def range_of(quota: QuotaName) -> tuple[int, int] | tuple[float, float]:
+    """Return the least and the most that a quota can be; whole numbers where the quota must be one."""
+    return _RANGES[quota]
 
 
 def wall_s(quotas: Mapping[str, float]) -> float:

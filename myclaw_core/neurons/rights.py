@@ -12,15 +12,13 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.neurons.capabilities import CapabilityKind, needed_to_call, parse_capability
 from myclaw_core.neurons.patterns import PathPattern, covers_url
-from myclaw_core.neurons.quotas import QuotaName
+from myclaw_core.neurons.quotas import MAX_ACTS, QuotaName
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.neurons.world import CtxError, CtxErrorKind, World
 from myclaw_core.types.text import Text
 
 __all__ = ["Limited", "NotDeclaredError"]
 
-_MOST_ACTS = 1_000
-"""Calls of the world in one run, quotas or not: each is a step that is judged and recorded."""
 _MOST_CONTENT_BYTES = 32 << 20
 _NO_PROGRAM = "cd"
 """Runs nothing: it says where the others run."""
@@ -158,12 +156,12 @@ class Limited:
     def _count(self, quota: QuotaName | None = None) -> None:
         """Count a call of the world against what is left."""
         self._used["all"] += 1
-        if self._used["all"] > _MOST_ACTS:
-            raise CtxError(N_("one run may not do more than {n} things", n=_MOST_ACTS), "quota")
+        if self._used["all"] > MAX_ACTS:
+            raise CtxError(N_("one run may not do more than {n} things", n=MAX_ACTS), "quota")
         if quota is None:
             return
         self._used[quota] += 1
-        most = self._quotas.get(quota, _MOST_ACTS)
+        most = self._quotas.get(quota, MAX_ACTS)
         if self._used[quota] > most:
             text = N_("the quota {quota} of {name}, {n}, is used up", quota=quota, name=self._name, n=most)
             raise CtxError(text, "quota")

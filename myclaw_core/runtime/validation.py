@@ -9,7 +9,7 @@ from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ToolCall
-from myclaw_core.schemas import compiled, first_failures
+from myclaw_core.schemas import compiled, fault_of, first_failures
 from myclaw_core.types.canonical import canonical_json
 from myclaw_core.types.text import Text
 
@@ -87,7 +87,7 @@ def compile_schema(tool: Tool) -> Any:
     try:
         return compiled(schema)
     except ValueError as error:
-        text = N_("tool {tool}: its schema is not valid: {error}", tool=tool.name, error=str(error))
+        text = N_("tool {tool}: its schema is not valid: {error}", tool=tool.name, error=fault_of(error))
         raise SchemaRefusedError(text) from error
 
 

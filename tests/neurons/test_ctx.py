@@ -217,7 +217,7 @@ async def test_a_file_that_may_not_be_written_is_refused_when_it_is_opened(tmp_p
     assert (end.raised, end.line) == ("PermissionError", 2)
 
 
-async def test_a_file_that_the_host_does_not_write_at_its_end_ends_the_run_like_any_error_of_ctx(tmp_path: Path) -> None:
+async def test_a_file_that_the_host_does_not_write_at_its_end_is_an_error_of_ctx(tmp_path: Path) -> None:
     """The folder is not there; the body has returned already."""
 
     class Full(FolderWorld):
