@@ -14,6 +14,7 @@ from myclaw_core.neurons.capabilities import CALLABLE, parse_capability
 from myclaw_core.neurons.quotas import QUOTAS, range_of
 from myclaw_core.neurons.schemas import has_references, validator
 from myclaw_core.neurons.types import NeuronManifest
+from myclaw_core.runtime.shelf import RESERVED_TOOLS
 from myclaw_core.schemas import fault_of
 from myclaw_core.types.text import Text
 
@@ -77,6 +78,9 @@ def read_manifest(data: bytes, directory_name: str | None = None) -> NeuronManif
     if document["schema_version"] != "1.0":
         raise ManifestError(lines["schema_version"], N_('schema_version must be "1.0", in quotes'))
     name = reader.text("name", NEURON_NAME, NAME_TOLD)
+    if f"neuron_{name}" in RESERVED_TOOLS:
+        text = N_("the name {name} is taken: neuron_{name} is a tool of myclaw itself; choose another", name=name)
+        raise ManifestError(lines["name"], text)
     if directory_name is not None and name != directory_name:
         text = N_("the name {name} differs from the folder's, {folder}", name=name, folder=directory_name)
         raise ManifestError(lines["name"], text)

@@ -68,6 +68,7 @@ def test_a_good_manifest_is_read() -> None:
             "name: csv_sum\u00e9",
             "name must have this form: 3 to 41 lower-case letters, digits and _",
         ),
+        ("name: csv_summary", "name: admit", "the name admit is taken: neuron_admit is a tool of myclaw itself"),
         ("name: csv_summary", "name: other_name", "differs from the folder's"),
         ("version: 1.0.0", "version: 1.0", "version must have this form: three numbers such as 1.0.0"),
         ("version: 1.0.0", "version: 01.0.0", "version must have this form: three numbers such as 1.0.0"),
