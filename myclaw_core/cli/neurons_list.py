@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from attrs import frozen
@@ -17,13 +18,14 @@ from myclaw_core.columns import columns
 from myclaw_core.errors import MyclawError, UsageError
 from myclaw_core.events.words import word
 from myclaw_core.files.visible import visible
-from myclaw_core.messages import N_, _, render
+from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.neurons.folder import read_folder
 from myclaw_core.neurons.manifest import MANIFEST_FILE, read_manifest
 from myclaw_core.neurons.provenance import Stage, are_the_same, provenance
 from myclaw_core.neurons.signing import digest_of
 from myclaw_core.neurons.types import Invocation, NeuronEntry, NeuronManifest
-from myclaw_core.neurons.words import none_yet
+from myclaw_core.neurons.waiting import waiting_names
+from myclaw_core.neurons.words import none_yet, waiting_told
 from myclaw_core.paths import Home
 from myclaw_core.trust.report import score_json, trust_table
 from myclaw_core.types.text import Text
@@ -37,7 +39,7 @@ _SHOWN_DIGITS = 12
 
 @frozen(kw_only=True)
 class _Shown:
-    """All that is known of one neuron.
+    """All that is known of one neuron; of one that was removed only what is on record.
 
     Attributes:
         digest: Of the files as they lie there; empty where they cannot be read.
@@ -46,12 +48,26 @@ class _Shown:
     """
 
     entry: NeuronEntry
-    manifest: NeuronManifest | None
-    digest: str
-    stages: Sequence[Stage]
+    manifest: NeuronManifest | None = None
+    digest: str = ""
+    stages: Sequence[Stage] = ()
     trust: Mapping[TrustSubject, TrustScore]
-    runs: Sequence[Invocation]
+    runs: Sequence[Invocation] = ()
     problem: Text | None = None
+
+
+@frozen(kw_only=True)
+class _Listed:
+    """The neurons that are listed.
+
+    Attributes:
+        hidden: How many are not, since they were removed.
+        waiting: Those whose adoption waits for an answer.
+    """
+
+    entries: Sequence[NeuronEntry]
+    hidden: int
+    waiting: Sequence[str]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,17 +76,17 @@ def run(args: argparse.Namespace) -> int:
         shown = asyncio.run(_shown(args.name))
         print(json.dumps(_show_json(shown), ensure_ascii=False, indent=2) if args.json else _told(shown))
         return 0
-    entries = asyncio.run(_entries())
-    if args.json:
-        print(json.dumps({"neurons": list(map(_json, entries))}, ensure_ascii=False, indent=2))
-    else:
-        print(_table(entries) if entries else none_yet())
+    listed = asyncio.run(_listed_now(with_removed=args.all))
+    print(json.dumps(_list_json(listed), ensure_ascii=False, indent=2) if args.json else "\n".join(_list_lines(listed)))
     return 0
 
 
-async def _entries() -> Sequence[NeuronEntry]:
+async def _listed_now(*, with_removed: bool) -> _Listed:
     async with open_neurons() as neurons:
-        return await neurons.book.entries()
+        entries = await neurons.book.entries()
+        shown = [each for each in entries if with_removed or each.state != "removed"]
+        waiting = await waiting_names(neurons.trust.log, neurons.trust.clock.now())
+        return _Listed(entries=shown, hidden=len(entries) - len(shown), waiting=waiting)
 
 
 async def _shown(name: str) -> _Shown:
@@ -78,6 +94,9 @@ async def _shown(name: str) -> _Shown:
         entry = next((each for each in await neurons.book.entries() if each.name == name), None)
         if entry is None:
             raise UsageError(N_("there is no neuron {name}; 'myclaw neurons list' shows what there is", name=name))
+        trust = await neurons.trust.book.get_for_neuron(name)
+        if entry.state == "removed":
+            return _Shown(entry=entry, trust=trust)
         manifest, digest = _on_disk(neurons.trust.home, name)
         runs, problem = await _runs(neurons, name)
         return _Shown(
@@ -85,7 +104,7 @@ async def _shown(name: str) -> _Shown:
             manifest=manifest,
             digest=digest,
             stages=await provenance(neurons.trust.log, neurons.trust.home, entry, runs),
-            trust=await neurons.trust.book.get_for_neuron(name),
+            trust=trust,
             runs=runs,
             problem=problem,
         )
@@ -138,6 +157,25 @@ def _stage_json(stage: Stage) -> dict[str, str]:
     }
 
 
+def _list_json(listed: _Listed) -> dict[str, Any]:
+    return {"neurons": list(map(_json, listed.entries)), "waiting": list(listed.waiting)}
+
+
+def _list_lines(listed: _Listed) -> Iterator[str]:
+    if listed.entries:
+        yield _table(listed.entries)
+    elif not listed.waiting:
+        yield none_yet()
+    if listed.hidden:
+        yield n_(
+            "{n} that was removed is not shown; 'myclaw neurons list --all' shows it",
+            "{n} that were removed are not shown; 'myclaw neurons list --all' shows them",
+            listed.hidden,
+        )
+    if listed.waiting:
+        yield visible(waiting_told(listed.waiting))
+
+
 def _table(entries: Sequence[NeuronEntry]) -> str:
     headings = (_("neuron"), _("version"), _("state"), _("why"))
     rows = [(each.name, _version(each), word(each.state), render(each.reason)) for each in entries]
@@ -154,26 +192,40 @@ def _told(shown: _Shown) -> str:
 
 def _lines(shown: _Shown) -> Iterator[str]:
     entry, record, manifest = shown.entry, shown.entry.record, shown.manifest
+    is_gone = entry.state == "removed"
     yield _("{name} {version}: {state}", name=entry.name, version=_version(entry), state=word(entry.state))
-    if entry.reason.msgid:
+    if is_gone and record is not None:
+        yield _("removed {at}: {reason}", at=_minute(record.at), reason=entry.reason)
+    elif entry.reason.msgid:
         yield _("why: {reason}", reason=entry.reason)
     if manifest is not None:
         yield manifest.purpose
         yield _("capabilities: {capabilities}", capabilities=_listed(manifest.capabilities))
         yield _("may call: {names}", names=_listed(manifest.may_call))
     if record is not None:
-        born = f"{record.born_at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
-        yield _("approved {at}, born with a score of {reward:.2f}", at=born, reward=record.reward)
-        yield _("failures in a row: {n}", n=record.strikes)
+        yield _("approved {at}, born with a score of {reward:.2f}", at=_minute(record.born_at), reward=record.reward)
+        if not is_gone:
+            yield _("failures in a row: {n}", n=record.strikes)
         yield _("approved digest: {digest}", digest=record.digest)
+    if not is_gone:
+        yield from _byte_lines(shown)
+    if shown.trust:
+        yield _("trust:")
+        yield from trust_table(shown.trust).splitlines()
+    if not is_gone:
+        yield from _run_lines(shown)
+
+
+def _minute(at: datetime) -> str:
+    return f"{at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
+
+
+def _byte_lines(shown: _Shown) -> Iterator[str]:
+    record = shown.entry.record
     yield _("digest of its files: {digest}", digest=shown.digest or _("they cannot be read"))
     is_same = are_the_same(shown.stages) and (record is None or shown.digest == record.digest)
     yield _("the same bytes everywhere:") if is_same else _("NOT the same bytes everywhere:")
     yield from _stage_lines(shown.stages)
-    if shown.trust:
-        yield _("trust:")
-        yield from trust_table(shown.trust).splitlines()
-    yield from _run_lines(shown)
 
 
 def _stage_lines(stages: Sequence[Stage]) -> Iterator[str]:

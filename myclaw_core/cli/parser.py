@@ -298,7 +298,7 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "neurons", help=_("the neurons and how they stand; check, test, adopt, disable, remove and more")
     )
     add_json(neurons)
-    neurons.set_defaults(command="neurons list")
+    neurons.set_defaults(command="neurons list", all=False)
     verbs = neurons.add_subparsers(metavar=VERB)
     check = verbs.add_parser(
         "check",
@@ -343,6 +343,7 @@ def _add_neurons_run(verbs: argparse._SubParsersAction[argparse.ArgumentParser])
 def _add_neuron_book(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add what shows the neurons that were let in, and what stops one."""
     listing = verbs.add_parser("list", help=_("every neuron, how it stands, and why it does not run"))
+    listing.add_argument("--all", action="store_true", help=_("also those that were removed"))
     add_json(listing)
     listing.set_defaults(command="neurons list")
     for verb, about in (

@@ -133,8 +133,8 @@ class NeuronBook:
             EffectChangedError: The folder of neurons is a link.
         """
         await self.refresh()
-        names = await asyncio.to_thread(neuron_names, self._home.neurons)
-        return [self._entry(name) for name in sorted({*names, *self._records})]
+        there = set(await asyncio.to_thread(neuron_names, self._home.neurons))
+        return [self._entry(name, is_there=name in there) for name in sorted({*there, *self._records})]
 
     def records(self) -> Sequence[NeuronRecord]:
         """Return what was on record at the last look and is vouched for."""
@@ -188,9 +188,9 @@ class NeuronBook:
         lost = withdrawn(manifest, self._programs)
         return _Reason(lost, lasting=True) if lost else None
 
-    def _entry(self, name: str) -> NeuronEntry:
+    def _entry(self, name: str, *, is_there: bool) -> NeuronEntry:
         record = self._records.get(name)
-        if record is None:
+        if record is None or (isinstance(record, NeuronRecord) and record.status == "removed" and is_there):
             why = N_("not adopted here; 'myclaw neurons adopt' takes it in after your yes")
             return NeuronEntry(name=name, state="not adopted", reason=why)
         if isinstance(record, Doubted):

@@ -149,7 +149,7 @@ class NeuronEntry:
 
     Attributes:
         state: `active` can be called; `not loaded` is active on record, but cannot be used as it is; `not adopted` is
-            a folder of which nothing is on record.
+            a folder of which nothing is on record, or that came after its neuron was removed.
         reason: Why it cannot be called; empty where it can.
         record: What is on record; `None` where that is nothing, or cannot be trusted.
         neuron: Its verified bytes where it can be called.

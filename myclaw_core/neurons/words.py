@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from myclaw_core.files.resolve import display_path
@@ -11,7 +12,7 @@ from myclaw_core.types.text import Text
 if TYPE_CHECKING:
     from myclaw_core.neurons.orders import Removed
 
-__all__ = ["ended_told", "none_yet", "put_aside", "removed_told"]
+__all__ = ["ended_told", "none_yet", "put_aside", "removed_told", "waiting_told"]
 
 
 def ended_told(name: str, ended: int) -> str:
@@ -53,3 +54,13 @@ def removed_told(name: str, removed: Removed) -> list[str]:
     else:
         told = _("{name} was removed; what it was is kept in {path}", name=name, path=display_path(str(removed.kept)))
     return [told, ended_told(name, removed.ended)] if removed.ended else [told]
+
+
+def waiting_told(names: Sequence[str]) -> str:
+    """Return that questions about adopting neurons wait, and how they are answered."""
+    return n_(
+        "{n} neuron waits for your answer: {names}; /pending in a conversation puts the question",
+        "{n} neurons wait for your answer: {names}; /pending in a conversation puts the questions",
+        len(names),
+        names=", ".join(names),
+    )

@@ -12,7 +12,8 @@ from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render
 from myclaw_core.neurons.orders import NeuronOrders
 from myclaw_core.neurons.types import NeuronEntry, NeuronRecord, VerifiedNeuron
-from myclaw_core.neurons.words import none_yet, removed_told
+from myclaw_core.neurons.waiting import waiting_names
+from myclaw_core.neurons.words import none_yet, removed_told, waiting_told
 from myclaw_core.runtime.consent import Change, Consent
 from myclaw_core.runtime.services import Services
 from myclaw_core.shown.markup import code
@@ -47,8 +48,11 @@ class NeuronCommands:
         return done
 
     async def _list(self) -> str:
-        entries = await self.services.neurons.entries()
-        return "\n".join(map(_line, entries)) if entries else none_yet()
+        services = self.services
+        lines = [_line(each) for each in await services.neurons.entries() if each.state != "removed"]
+        if waiting := await waiting_names(services.log, services.clock.now()):
+            lines.append(visible(waiting_told(waiting)))
+        return "\n".join(lines) if lines else none_yet()
 
     async def _disable(self, name: str) -> str:
         await self.orders.disable(name, self.sender)

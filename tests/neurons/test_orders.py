@@ -172,7 +172,7 @@ async def test_switching_off_and_removing_need_no_yes_and_take_effect_at_once(
         assert {path.name: path.read_bytes() for path in kept.iterdir()} == before
     assert channel.cards == []
     assert channel.shown[-1].splitlines()[0].startswith("- `line_count` 1.0.0: disabled (you switched it off)")
-    assert channel.shown[-1].splitlines()[1].startswith(f"- `{NAME}` 1.0.0: removed (you removed it; what it was is")
+    assert len(channel.shown[-1].splitlines()) == 1
 
 
 async def test_what_was_not_there_any_more_is_not_said_to_be_kept(
