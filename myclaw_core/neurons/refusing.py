@@ -11,9 +11,9 @@ from myclaw_core.neurons.world import CtxErrorKind
 
 __all__ = ["outcome_of"]
 
-Outcome = Literal["failed", "denied", "refused"]
+_Outcome = Literal["failed", "denied", "refused"]
 
-_GIVEN: Mapping[tuple[str, CtxErrorKind], Outcome] = {
+_GIVEN: Mapping[tuple[str, CtxErrorKind], _Outcome] = {
     ("PermissionError", "denied"): "denied",
     ("FileNotFoundError", "missing"): "refused",
     ("OSError", "failed"): "refused",
@@ -23,7 +23,7 @@ _NO_TEXT = "UnicodeDecodeError"
 
 def outcome_of(
     raised: str, message: str, line: int, *, body: bytes, given: Collection[tuple[CtxErrorKind, str]]
-) -> Outcome:
+) -> _Outcome:
     """Return how a run ended that raised something.
 
     A body may say falsely that it refused: its step has failed all the same, and it only stays where it is.
