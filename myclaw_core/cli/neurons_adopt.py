@@ -153,7 +153,7 @@ class _Telling:
         reward = draft.tested.reward
         replaces = before.version if before is not None and digest_on_record(before) else ""
         self._document |= {"reward": round(reward.total, 4), "judged": reward.judged, "replaces": replaces}
-        self._say(_("dossier: R {total:.2f}; all of it stands on the card", total=reward.total))
+        self._say(_("score: {total:.2f} of 1 from its tests and cost; the card says all", total=reward.total))
 
     def _answered(self, answered: Answered) -> int:
         name, version = self._adoption.manifest.name, self._adoption.manifest.version

@@ -46,8 +46,8 @@ _NO_EFFECT = frozenset[CapabilityKind]({"clock", "random", "llm"})
 _TEXT = {"type": "string"}
 _SCHEMA = {
     "type": "object",
-    "properties": {"name": _TEXT, "digest": _TEXT, "replaces": _TEXT},
-    "required": ["name", "digest", "replaces"],
+    "properties": {"name": _TEXT, "version": _TEXT, "digest": _TEXT, "replaces": _TEXT},
+    "required": ["name", "version", "digest"],
     "additionalProperties": False,
 }
 
@@ -115,7 +115,7 @@ class Admission:
 
         try:
             draft = self._draft(args)
-            return dossier(draft, self.around(draft.manifest, args["replaces"]))
+            return dossier(draft, self.around(draft.manifest, args.get("replaces", "")))
         except ToolFailure:
             raise
         except MyclawError as error:
@@ -125,7 +125,7 @@ class Admission:
         """Return the draft that is meant, if it could be admitted.
 
         Raises:
-            ToolFailure: It is gone or changed, has another name, or its tests are not all green.
+            ToolFailure: It is gone or changed, has another name or version, or its tests are not all green.
         """
         try:
             draft = self.drafts.read(args["digest"])
@@ -133,6 +133,8 @@ class Admission:
             raise ToolFailure(error.text) from error
         if draft.manifest.name != args["name"]:
             raise ToolFailure(N_("the draft is of another neuron, {name}", name=draft.manifest.name))
+        if draft.manifest.version != args["version"]:
+            raise ToolFailure(N_("the draft is of another version, {version}", version=draft.manifest.version))
         if not draft.tested.report.ok:
             raise ToolFailure(N_("the tests of the draft of {name} are not all green", name=draft.manifest.name))
         return draft
@@ -140,7 +142,7 @@ class Admission:
     async def _run(self, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
         draft = self._draft(args)
         await asyncio.to_thread(self._require_clean, draft)
-        return await finished(self._admit(draft, args["replaces"], context.trace_id))
+        return await finished(self._admit(draft, args.get("replaces", ""), context.trace_id))
 
     async def _admit(self, draft: Draft, replaces: str, trace_id: UUID | None) -> ToolResult:
         name, version = draft.manifest.name, draft.manifest.version

@@ -232,8 +232,9 @@ class Adoption:
         return SingleCall(self.agent.services, turn, channel, call)
 
     async def _args(self) -> Mapping[str, Any]:
-        replaces = records.digest_on_record(await self.record())
-        return {"name": self.manifest.name, "digest": self.digest, "replaces": replaces}
+        manifest, replaces = self.manifest, records.digest_on_record(await self.record())
+        args = {"name": manifest.name, "version": manifest.version, "digest": self.digest}
+        return {**args, "replaces": replaces} if replaces else args
 
     async def _turn(self, text: str, *, attended: bool = True) -> Turn:
         agent = self.agent

@@ -61,8 +61,10 @@ def _about(draft: Draft, around: Surroundings) -> Iterator[str]:
     yield _line(_("purpose: {purpose}", purpose=" ".join(manifest.purpose.split())))
     yield _line(_("origin: {origin}", origin=manifest.origin))
     yield from _rights(manifest, around.known)
-    yield _("after a yes: it is signed and can be called like a tool; each thing that it does is judged then")
-    yield _line(_("to take that back: myclaw neurons remove {name}", name=manifest.name))
+    yield _(
+        "after a yes: it is signed and can be called like a tool; "
+        "what it does is still asked about, each time, until it has earned trust"
+    )
 
 
 def _against(new: str, old: str) -> str:
@@ -106,7 +108,7 @@ def _test(test: BirthTest) -> str:
 
 
 def _reward(reward: Reward) -> Iterator[str]:
-    yield _("R {total:.2f}: with it its trust begins", total=reward.total)
+    yield _("score {total:.2f} of 1 from its tests and cost; its trust begins there", total=reward.total)
     judged = _("judge {score:.2f}", score=reward.judge_score)
     if not reward.judged:
         judged = _("judge {score:.2f} (nobody judged it)", score=reward.judge_score)

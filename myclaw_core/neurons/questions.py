@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ADMIT", "asked_about", "end_outdated", "is_outdated"]
 
 ADMIT = "neuron_admit"
-"""The internal tool that lets a neuron in; its arguments are `name`, `digest` and `replaces`."""
+"""The internal tool that lets a neuron in: by `name`, `version`, `digest` and, for a newer one, what it `replaces`."""
 
 
 async def asked_about(gateway: Gateway) -> set[str]:
@@ -44,4 +44,5 @@ async def end_outdated(tx: LogTransaction, name: str, base: str) -> int:
 def is_outdated(left: Deferred, name: str, base: str) -> bool:
     """Return whether a question is about a neuron and about replacing another version of it than `base`."""
     args = left.sealed.args
-    return left.request.draft.action.tool_name == ADMIT and args.get("name") == name and args.get("replaces") != base
+    is_about_it = left.request.draft.action.tool_name == ADMIT and args.get("name") == name
+    return is_about_it and args.get("replaces", "") != base

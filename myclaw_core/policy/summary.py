@@ -23,7 +23,7 @@ _ONE: Mapping[EffectKind, Text] = {
     "network_in": N_("{tool}: fetch {target}"),
     "memory_write": N_("{tool}: remember {target}"),
     "memory_delete": N_("{tool}: forget {target}"),
-    "neuron_spawn": N_("{tool}: make the neuron {target}"),
+    "neuron_spawn": N_("{tool}: let the neuron {target} in"),
     "neuron_invoke": N_("{tool}: call the neuron {target}"),
     "neuron_promote": N_("{tool}: promote the neuron {target}"),
     "outbound_message": N_("{tool}: send a message to {target}"),
@@ -37,22 +37,37 @@ _MORE: Mapping[EffectKind, Text] = {
     "fs_delete": N_("{tool}: delete {target} and {more} more"),
 }
 _CHANGE_MORE = N_("{tool}: change {target} and {more} more")
+_LET_IN = N_("let the neuron {target} {version} in")
+_CALL_IT = N_("call the neuron {target}")
 
 
-def summary_of(tool: str, effects: Sequence[Effect], user_home: str) -> Text:
-    """Return one sentence on `effects`, with invisible characters written out and long targets cut."""
+def summary_of(tool: str, effects: Sequence[Effect], user_home: str, version: str = "") -> Text:
+    """Return one sentence on `effects`, with invisible characters written out and long targets cut.
+
+    Args:
+        version: That of a neuron which is let in, where it is known.
+    """
     worst = worst_effect(tuple(effects))
     name = visible(tool)
     if worst is None:
         return N_("{tool}: no effect outside", tool=name)
     if len({(effect.kind, effect.target) for effect in effects}) == 1:  # a command can run several programs
-        return N_(_ONE[worst.kind].msgid, tool=name, target=shown_target(worst, user_home))
+        return _on_one(tool, worst, user_home, version)
     by_kind = {effect.kind: effect for effect in effects}
     if len(effects) == len(by_kind) == 2 and set(by_kind) == {"fs_delete", "fs_write"}:  # noqa: PLR2004 - a move
         source, target = (shown_target(by_kind[kind], user_home) for kind in ("fs_delete", "fs_write"))
         return N_("{tool}: remove {source}, write {target}", tool=name, source=source, target=target)
     more = len(effects) - 1
     return N_(_MORE.get(worst.kind, _CHANGE_MORE).msgid, tool=name, target=shown_target(worst, user_home), more=more)
+
+
+def _on_one(tool: str, effect: Effect, user_home: str, version: str) -> Text:
+    target = shown_target(effect, user_home)
+    if effect.kind == "neuron_spawn" and version:
+        return N_(_LET_IN.msgid, target=target, version=visible(version))
+    if effect.kind == "neuron_invoke" and effect.target == tool:
+        return N_(_CALL_IT.msgid, target=visible(tool.removeprefix("neuron:")))
+    return N_(_ONE[effect.kind].msgid, tool=visible(tool), target=target)
 
 
 def shown_target(effect: Effect, user_home: str) -> Text | str:

@@ -140,11 +140,13 @@ class Tally:
     def _draft(self, effect_class: str) -> ApprovalRequestDraft:
         action = self.action
         asking: list[Text] = [reason.text for reason in self.reasons if reason.verdict == "approve_required"]
+        if self.violation is not None:  # a law asks each time: what trust and the level lack is no further reason
+            asking = [opinion.text for opinion in self.standing]
         risk = _BANDS[max(self.risks)] if self.risks else _BAND_WITHOUT_TRUST[action.reversibility]
         return ApprovalRequestDraft(
             action=action,
             effect_class=effect_class,
-            summary=summary_of(action.tool_name, action.effects, self.user_home),
+            summary=summary_of(action.tool_name, action.effects, self.user_home, _version_in(action)),
             risk=risk,
             policy_reasons=tuple(asking),
         )
@@ -157,3 +159,9 @@ class Tally:
             return False, 0, 0
         effect: Effect = self.action.effects[index]
         return effect.is_side_effect, REVERSIBILITIES.index(effect.reversibility), -index
+
+
+def _version_in(action: PlannedAction) -> str:
+    """Return the version of the neuron that is let in; empty where the arguments name none."""
+    version = action.args_preview.get("version", "")
+    return version if isinstance(version, str) else ""

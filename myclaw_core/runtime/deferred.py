@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from myclaw_core.agent import Agent
 
 __all__ = ["PENDING", "LeftRunner", "asked_at", "can_be_put", "offer", "put_left", "told_of"]
+
+_AT_ONCE = timedelta(minutes=1)
+_ADMITS = "neuron_spawn"
 
 PENDING = "/pending"
 """The command that puts what was left; the turns it begins carry it as their message."""
@@ -52,7 +56,7 @@ class LeftRunner(SingleCall):
             tainted=action.tainted,
             attended=channel.attended,
             model=action.model,
-            asks=_why_asked(services, left),
+            asks=_why_asked(services, turn, left),
         )
         call = ToolCall(id=str(left.request.id), tool=action.tool_name, args=sealed.args)
         super().__init__(services, turn, channel, call, situation=situation, left=left)
@@ -154,11 +158,15 @@ def _answering(services: Services, turn: Turn, left: Deferred) -> Turn:
     )
 
 
-def _why_asked(services: Services, left: Deferred) -> Text:
-    """Return why it is asked: what the core leaves of its own accord was no run without the person."""
+def _why_asked(services: Services, turn: Turn, left: Deferred) -> Text | None:
+    """Return why it is asked, `None` where the law alone says so.
+
+    What the core leaves of its own accord was no run without the person, who remembers what they began just now.
+    """
     tool = services.tools.get(left.request.draft.action.tool_name)
     if tool is not None and tool.internal:
-        return N_("this was begun on {at}", at=asked_at(left))
+        is_new = turn.received_at - left.request.created_at < _AT_ONCE and left.request.draft.action.kind == _ADMITS
+        return None if is_new else N_("this was begun on {at}", at=asked_at(left))
     return N_("a run without you wanted it on {at}", at=asked_at(left))
 
 

@@ -87,7 +87,7 @@ def _change(record: NeuronRecord, neuron: VerifiedNeuron) -> Change:
         args={"name": record.name, "digest": record.digest},
         kind="neuron_promote",
         summary=N_("let the neuron {name} {version} run again", name=record.name, version=record.version),
-        reason=N_("law.2: what was put aside runs again only with your yes"),
+        reason=N_("what was put aside runs again only with your yes"),
         record=(
             N_("aside since {at}: {reason}", at=since, reason=record.reason),
             N_("its files are those you approved; its capabilities: {capabilities}", capabilities=capabilities),

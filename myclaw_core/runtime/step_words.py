@@ -18,7 +18,7 @@ _OWN_WORDS = frozenset({"validation", "denied"})
 
 def doing(step: ActionStep) -> Status:
     """Return what is shown while a step runs: the neuron at work, and what it calls."""
-    detail = ", ".join(display_path(effect.target) for effect in step.effects)
+    detail = ", ".join(display_path(effect.target) for effect in step.effects if effect.target != step.tool_name)
     if not step.callers:
         return Status(phase="tool", tool=step.tool_name, detail=detail[:120])
     return Status(phase="tool", tool=step.callers[-1].actor, detail=f"{step.tool_name} {detail}".strip()[:120])

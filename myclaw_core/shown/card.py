@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -22,6 +23,7 @@ VALUE_CHARS = 240
 _DIFF_COLUMNS = 300
 _EFFECTS = 8
 _ARGS = 8
+_DIGEST = re.compile(r"([0-9a-f]{12})[0-9a-f]{52}")
 
 _LEAVES: frozenset[EffectKind] = frozenset({"network_out", "outbound_message", "cost_spend"})
 _TAINT_NOTE = N_(
@@ -75,6 +77,9 @@ def _undo_of(action: PlannedAction) -> tuple[Text, Tone]:
         return N_("only reads, nothing to undo"), ""
     if action.kind == "outbound_message" and action.reversibility != "irreversible":
         return N_("until it is sent: it is held first"), "warn"
+    if action.kind == "neuron_spawn" and action.targets:
+        how = N_("myclaw neurons remove {name}, or /neurons remove {name} in a conversation", name=action.targets[0])
+        return how, "good"
     return _UNDO[action.reversibility]
 
 
@@ -93,7 +98,7 @@ def facts(card: ApprovalCard, *, whole: bool, details: str) -> list[Said]:
         Said(_label("tool"), inert(_tool(action, draft.risk))),
         *_effect_rows(action.effects, None if whole else details),
         *_arg_rows(card, None if whole else details),
-        Said(_label("undo"), render(undo), tone),
+        Said(_label("undo"), inert(render(undo)), tone),
         Said(_label("cost"), cost),
         *_listed("why asked", draft.policy_reasons),
         *_listed("record", card.record or (N_("nothing yet: this would be the first time"),)),
@@ -185,12 +190,15 @@ def _effect_rows(effects: Sequence[Effect], details: str | None) -> list[Said]:
     rows = []
     for effect in distinct[: None if details is None else _EFFECTS]:  # a command of several programs is one line
         target = short_target(effect.target)
-        rows.append(f"{effect.kind} ({_spell(effect)}): {target if details is None else cut(target, VALUE_CHARS)}")
+        rows.append(f"{effect.kind}{_spell(effect)}: {target if details is None else cut(target, VALUE_CHARS)}")
     return under("to what", [*rows, *_more(len(distinct) - len(rows), details)])
 
 
 def _spell(effect: Effect) -> str:
-    return render(_SPELLED[effect.reversibility]) if effect.is_side_effect else _("only reads")
+    """Return whether an effect can be taken back; of a neuron the row `undo` says how it is removed."""
+    if effect.kind == "neuron_spawn":
+        return ""
+    return f" ({render(_SPELLED[effect.reversibility])})" if effect.is_side_effect else f" ({_('only reads')})"
 
 
 def _more(count: int, details: str | None) -> list[str]:
@@ -203,9 +211,16 @@ def _arg_rows(card: ApprovalCard, details: str | None) -> list[Said]:
     args = card.request.draft.action.args_preview
     rows = []
     for name, value in list(args.items())[: None if details is None else _ARGS]:
-        text = inert(f"{name} = {json.dumps(value, ensure_ascii=False, default=str)}")
+        shown = value if details is None else _shortened(value)
+        text = inert(f"{name} = {json.dumps(shown, ensure_ascii=False, default=str)}")
         rows.append(text if details is None else cut(text, VALUE_CHARS))
     return under("arguments", [*rows, *_more(len(args) - len(rows), details)])
+
+
+def _shortened(value: object) -> object:
+    """Return a value without the digits of a digest that nobody reads."""
+    found = _DIGEST.fullmatch(value) if isinstance(value, str) else None
+    return f"{found[1]}…" if found else value
 
 
 def _diff_tone(row: str) -> Tone:

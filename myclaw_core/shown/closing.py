@@ -73,6 +73,8 @@ def _would_be(step: ActionStep) -> Said | None:
 
 def _named(step: ActionStep) -> str:
     tool, target = _tool(step), _target(step)
+    if step.kind == "neuron_spawn":
+        return _("let the neuron {name} in", name=target)
     return tool if target == step.tool_name else f"{tool} {target}".rstrip()
 
 
@@ -130,7 +132,10 @@ def _target(step: ActionStep) -> str:
 
 
 def _undo_hint(step: ActionStep, undo: str) -> str:
-    """Return how a step is taken back; nothing for a neuron: what it called is, one by one."""
+    """Return how a step is taken back; nothing for a neuron that ran: what it called is, one by one."""
+    if step.kind == "neuron_spawn":
+        command = "/neurons" if undo.startswith("/") else "myclaw neurons"
+        return f" ({_('to remove it: {command}', command=f'{command} remove {_target(step)}')})"
     return "" if step.kind == "neuron_invoke" else f" ({_undo(step, undo)})"
 
 

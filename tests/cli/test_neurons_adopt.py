@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,12 +40,12 @@ def drafts(home: Path) -> list[Path]:
 def test_a_neuron_goes_through_its_stages_and_its_question_waits(run: Run, home: Path, folder: Path) -> None:
     """A line a stage; nobody is there, so nothing is adopted yet."""
     ended = run("neurons", "adopt", folder)
-    check, tests, dossier, end = ended.out.splitlines()
+    check, tests, score, end = ended.out.splitlines()
 
     assert (ended.code, ended.err) == (0, "")
     assert check == "check: nothing found"
     assert tests.startswith("tests: 3 of 3 passed, ")
-    assert dossier.startswith("dossier: R 0.")
+    assert re.fullmatch(r"score: 0\.\d\d of 1 from its tests and cost; the card says all", score)
     assert end.startswith("not adopted yet: the question waits until 20")
     assert len(drafts(home)) == 1
     assert list((home / "workspace/neurons").iterdir()) == []

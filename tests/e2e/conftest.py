@@ -19,6 +19,7 @@ from attrs import frozen
 PROGRAM = Path(sys.executable).with_name("myclaw")
 WIRE = Path(__file__).parents[1] / "support" / "wire_anthropic.py"
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;?<>=]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>78])")
+ERASED = re.compile(r"[^\n]*…\r\x1b\[K")
 PATIENCE_S = 60
 
 
@@ -122,7 +123,7 @@ class Console:
 def shown(child: pexpect.spawn[str]) -> str:
     """Return the text that the terminal got so far, without its escape sequences."""
     assert isinstance(child.logfile_read, io.StringIO)
-    return ESCAPE.sub("", child.logfile_read.getvalue()).replace("\r", "")
+    return ESCAPE.sub("", ERASED.sub("", child.logfile_read.getvalue())).replace("\r", "")
 
 
 def finish(child: pexpect.spawn[str]) -> int:

@@ -12,10 +12,12 @@ from drafted_neurons import report_of, version_of
 
 from myclaw_core.agent import Agent
 from myclaw_core.approval.types import ApprovalCard
-from myclaw_core.events.types import DeferralEnded
+from myclaw_core.events.types import DeferralEnded, TraceClosed
 from myclaw_core.neurons import records
 from myclaw_core.neurons.adopting import Adoption, Answered
 from myclaw_core.runtime.deferred import offer
+from myclaw_core.shown.card import facts, summary
+from myclaw_core.shown.closing import closing
 from myclaw_core.testing import FakeClock, RecordingChannel
 from myclaw_core.trust.subject import invocation_of
 
@@ -179,6 +181,44 @@ async def test_a_draft_that_changes_between_question_and_yes_is_not_adopted(
     assert "was changed" in str(answered.reason)
     assert await adoption.record() is None
     assert not any(agent.home.neurons.iterdir())
+
+
+async def test_the_card_says_once_what_a_yes_means_and_how_it_is_taken_back(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """One reason, no digest of 64 digits, no "cannot be undone" beside how it is removed; so too once it is done."""
+    adoption, channel = await staged(agent), RecordingChannel(clock)
+    await adoption.ask(quiet, channel)
+    (card,), record = channel.cards, await adoption.record()
+    assert record is not None
+    assert record.trace_id is not None
+    ((_, closed),) = await agent.log.events(record.trace_id, TraceClosed)
+    assert isinstance(closed, TraceClosed)
+    rows = [said.text for said in facts(card, whole=False, details="details")]
+
+    assert summary(card) == "let the neuron word_count 1.0.0 in"
+    assert "myclaw neurons remove word_count, or /neurons remove word_count in a conversation" in rows
+    assert f'digest = "{adoption.digest[:12]}…"' in rows
+    assert not any(word in row for row in rows for word in ("replaces", "undone", "irreversible", "begun", "level"))
+    assert [str(each) for each in card.request.draft.policy_reasons] == [
+        "it would change the system itself (word_count); that always needs your consent"
+    ]
+    assert [said.text for said in closing(closed.trace, "/undo") if said.label] == [
+        "let the neuron word_count in (to remove it: /neurons remove word_count)"
+    ]
+    assert f'digest = "{adoption.digest}"' in [said.text for said in facts(card, whole=True, details="")]
+
+
+async def test_a_question_that_waited_says_when_it_was_begun(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """Whoever answers it the next day may not remember."""
+    channel = RecordingChannel(clock)
+    await (await staged(agent)).ask(quiet, None)
+    clock.advance(days=1)
+    await offer(agent, channel, "telegram:7")
+
+    assert str(channel.cards[0].request.draft.policy_reasons[-1]).startswith("this was begun on 20")
 
 
 async def test_a_newer_version_is_asked_about_against_the_one_that_is_there(

@@ -32,14 +32,14 @@ def gate(neurons: AdoptedNeurons) -> Gate:
 
 
 async def test_a_first_version_is_shown_whole(gate: Gate) -> None:
-    """Purpose, rights, R with its parts, each test, all of the code, and how to take it back."""
+    """Purpose, rights, what a yes means, R with its parts, each test, and all of the code."""
     files = version_of("1.0.0", capabilities="[clock, 'fs-read:~/notes/*']")
     lines = gate.shown(gate.stage(files)).split("\n")
 
     assert lines[:3] == ["word_count 1.0.0", "purpose: Count words.", "origin: adopted"]
     assert "  clock (NEW: no neuron here may do that so far)" in lines
-    assert "to take that back: myclaw neurons remove word_count" in lines
-    assert "R 0.66: with it its trust begins" in lines
+    assert any("what it does is still asked about, each time, until it has earned trust" in line for line in lines)
+    assert "score 0.66 of 1 from its tests and cost; its trust begins there" in lines
     assert "  tests 1.00, judge 0.50 (nobody judged it), cost 0.90, similarity 0.00, coverage 0.00" in lines
     assert sum(line.startswith("  test_") and "passed" in line for line in lines) == 3
     for name, data in files.items():

@@ -24,6 +24,15 @@ def test_one_effect_is_one_sentence() -> None:
         assert "x" in line(effect(kind, "x"))
 
 
+def test_a_neuron_is_named_once() -> None:
+    called = effect("neuron_invoke", "neuron:csv_summary")
+    assert str(summary_of("neuron:csv_summary", (called,), HOME)) == "call the neuron csv_summary"
+    assert line(called) == "t: call the neuron neuron:csv_summary"
+    let_in = effect("neuron_spawn", "csv_summary")
+    assert str(summary_of("neuron_admit", (let_in,), HOME, "1.0.0")) == "let the neuron csv_summary 1.0.0 in"
+    assert line(let_in) == "t: let the neuron csv_summary in"
+
+
 def test_a_move_names_both_ends() -> None:
     assert line(effect("fs_delete", "/a"), effect("fs_write", "/b")) == "t: remove /a, write /b"
 

@@ -86,7 +86,7 @@ class Gate:
 
     async def admit(self, draft: Draft, replaces: str = "", **other: str) -> str:
         """Run the tool as after a yes and return its result."""
-        args = {"name": draft.manifest.name, "digest": draft.digest, "replaces": replaces, **other}
+        args = {**_named(draft), "replaces": replaces, **other}
         run: Any = self.admission.tool().run
         return str((await run(args, _Context(TURN))).text)
 
@@ -100,7 +100,11 @@ class Gate:
         """Return what the card shows."""
         details = self.admission.tool().details
         assert details is not None
-        return details({"name": draft.manifest.name, "digest": draft.digest, "replaces": replaces})
+        return details({**_named(draft), "replaces": replaces})
+
+
+def _named(draft: Draft) -> dict[str, str]:
+    return {"name": draft.manifest.name, "version": draft.manifest.version, "digest": draft.digest}
 
 
 def gate_of(opened: AdoptedNeurons) -> Gate:
