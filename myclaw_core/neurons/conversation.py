@@ -102,7 +102,7 @@ class Conversation:
                 return _in_frames(await self._while_it_lives(self._rights.read(request.what["path"])))
             return [_encoded({"ok": await self._value(request, content)})]
         except CtxError as error:
-            if not isinstance(error, NotDeclaredError):
+            if not isinstance(error, NotDeclaredError) or error.by_argument:
                 self.given.append((error.kind, str(error)[:MAX_MESSAGE_CHARS]))
             if error.kind == "undeclared":
                 self._note(str(error))

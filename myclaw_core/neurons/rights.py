@@ -26,7 +26,15 @@ _LONGEST = {"path": 4_096, "url": 8_192, "prompt": 1 << 20}
 
 
 class NotDeclaredError(CtxError):
-    """Raised for what the manifest does not hold: the neuron's own fault, which no approval mends."""
+    """Raised for what the manifest does not hold, which no approval mends.
+
+    Attributes:
+        by_argument: Whether it holds something of that kind, so that what was asked for decided it and not the body.
+    """
+
+    def __init__(self, text: Text, kind: CtxErrorKind, *, by_argument: bool = False) -> None:
+        self.by_argument = by_argument
+        super().__init__(text, kind)
 
 
 class Limited:
@@ -94,7 +102,7 @@ class Limited:
         """Return the text at a URL that a pattern covers."""
         _check_length("url", url)
         if not any(covers_url(pattern, url) for pattern in self._patterns.get("network", ())):
-            raise self._undeclared(f"network:{url[:200]}")
+            raise self._undeclared(f"network:{url[:200]}", by_argument="network" in self._patterns)
         self._count("fetches")
         return await self._world.fetch(url)
 
@@ -125,7 +133,7 @@ class Limited:
             raise CtxError(N_("{path} is no path", path=json.dumps(path)), "failed")
         real = self.real_path(path)
         if not any(self._resolved(pattern).covers(real) for pattern in self._patterns.get(kind, ())):
-            raise self._undeclared(f"{kind}:{path[:200]}")
+            raise self._undeclared(f"{kind}:{path[:200]}", by_argument=kind in self._patterns)
 
     def _resolved(self, pattern: str) -> PathPattern:
         """Return a pattern whose folder is spelled as real paths are; it is looked up anew, as links may change."""
@@ -166,10 +174,9 @@ class Limited:
             text = N_("the quota {quota} of {name}, {n}, is used up", quota=quota, name=self._name, n=most)
             raise CtxError(text, "quota")
 
-    def _undeclared(self, what: str, kind: CtxErrorKind = "denied") -> NotDeclaredError:
-        return NotDeclaredError(
-            N_("{what} is not declared in the manifest of {name}", what=what, name=self._name), kind
-        )
+    def _undeclared(self, what: str, kind: CtxErrorKind = "denied", *, by_argument: bool = False) -> NotDeclaredError:
+        text = N_("{what} is not declared in the manifest of {name}", what=what, name=self._name)
+        return NotDeclaredError(text, kind, by_argument=by_argument)
 
 
 def _check_length(what: str, text: str) -> None:

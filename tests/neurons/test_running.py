@@ -283,6 +283,18 @@ async def test_a_body_that_lets_an_error_of_the_world_through_has_not_failed(
 
 
 @pytest.mark.parametrize(
+    ("capabilities", "outcome"), [(["fs-read:~/notes/*"], "denied"), (["fs-write:~/notes/*"], "failed")]
+)
+async def test_a_path_that_the_manifest_does_not_hold_is_the_argument_s_fault_unless_it_may_read_nothing(
+    world: FolderWorld, capabilities: list[str], outcome: str
+) -> None:
+    source = "def run(ctx, args):\n    return ctx.open('/etc/hostname').read()"
+    end = await run_body(source, world, capabilities=capabilities)
+
+    assert (end.outcome, end.raised) == (outcome, "PermissionError")
+
+
+@pytest.mark.parametrize(
     "given",
     [
         "raise ValueError('this is no table')",
