@@ -99,6 +99,16 @@ async def test_a_peak_that_the_code_makes_up_is_no_more_than_the_limit(run_code:
         assert report.outcome == "ok"
 
 
+async def test_ctrl_c_at_a_terminal_reaches_the_agent_alone(sandbox: Bubblewrap, code_job: Any) -> None:
+    """It is sent to a whole group of processes; bubblewrap, if killed as it begins, leaves what it began for ever."""
+    before = children()
+    async with sandbox.start(code_job("import time; time.sleep(60)")):
+        groups = {os.getpgid(int(each)) for each in children() - before}
+
+    assert groups
+    assert os.getpgid(0) not in groups
+
+
 async def test_frames_go_both_ways(sandbox: Bubblewrap, code_job: Any) -> None:
     code = PEER + "frame(b'one'); print(answer()); frame(b''); frame(answer() * 2); print('end')"
     got = []

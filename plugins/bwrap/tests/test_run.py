@@ -64,6 +64,18 @@ async def test_outputs_and_exit_code_come_back(run) -> None:
     assert (ran.outcome, ran.exit_code, ran.stdout, ran.stderr) == ("ok", 7, "out\n", "err\n")
 
 
+async def test_ctrl_c_at_a_terminal_reaches_the_agent_alone(run, marker: str, started: int) -> None:
+    """It is sent to a whole group of processes; the agent says how a run ends."""
+    running = asyncio.ensure_future(run(f"echo > started; sleep {marker}"))
+    await readable(started)
+    groups = {os.getpgid(pid) for pid in living(marker)}
+    running.cancel()
+    await asyncio.wait({running})
+
+    assert groups
+    assert os.getpgid(0) not in groups
+
+
 async def test_bytes_that_are_no_text_do_no_harm(run) -> None:
     ran = await run(r"printf '\xff\xfe\0x'")
 

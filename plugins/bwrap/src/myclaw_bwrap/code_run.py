@@ -75,6 +75,7 @@ class CodeRun:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=launch.inherited,
+                process_group=0,  # else Ctrl-C kills it in its first moments, and what it began would wait for ever
             )
         launch.theirs.close()
         handle = os.pidfd_open(self._process.pid)

@@ -67,7 +67,14 @@ class Run:
         started_s = self._clock.monotonic()
         with launch_of(self._job, self._program, waits=True) as launch:
             process = await asyncio.create_subprocess_exec(
-                *launch.command, env={}, cwd="/", stdin=DEVNULL, stdout=PIPE, stderr=PIPE, pass_fds=launch.inherited
+                *launch.command,
+                env={},
+                cwd="/",
+                stdin=DEVNULL,
+                stdout=PIPE,
+                stderr=PIPE,
+                pass_fds=launch.inherited,
+                process_group=0,  # else Ctrl-C kills it in its first moments, and what it began would wait for ever
             )
             launch.theirs.close()
             reading = [
