@@ -19,7 +19,7 @@ from myclaw_core.policy.effects import ResolvedEffect
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.never import NeverList, about_whom
 from myclaw_core.policy.ports import BudgetView, Grants, PromotionAnswer, PromotionCheck
-from myclaw_core.policy.rates import RateBook
+from myclaw_core.policy.rates import RateBook, is_rated
 from myclaw_core.policy.reach import root_of, why_not_covered
 from myclaw_core.policy.shell import is_opaque
 from myclaw_core.policy.types import Finding, Situation, Via
@@ -150,6 +150,8 @@ def check_never(case: Case, never: NeverList) -> Sequence[Opinion]:
 def check_rates(case: Case, rates: RateBook) -> Sequence[Opinion]:
     """Check 3: how often each class and this sender may act."""
     action = case.action
+    if not is_rated(action.effects, action.callers):
+        return (_IN_RATE,)
     for index, effect_class in enumerate(_classes(action)):
         reason = rates.check(action.sender, effect_class, case.now)
         if reason is not None:

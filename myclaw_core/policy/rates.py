@@ -7,7 +7,7 @@ that two processes have one limit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
@@ -17,9 +17,20 @@ from myclaw_core import codec
 from myclaw_core.errors import CodecError, MyclawError, StoreError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
+from myclaw_core.types.action import Caller
+from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 
-__all__ = ["RATE_KIND", "RateBook", "RateLimits", "RateRecord", "RateRecords", "RateRefusedError", "RateWindow"]
+__all__ = [
+    "RATE_KIND",
+    "RateBook",
+    "RateLimits",
+    "RateRecord",
+    "RateRecords",
+    "RateRefusedError",
+    "RateWindow",
+    "is_rated",
+]
 
 RATE_KIND = "rate"
 """Kind of the records that keep the counters."""
@@ -203,6 +214,14 @@ class RateBook:
             self._seen[key] = _fresh(now) if value is None else _read(key, value)
             self._stored[key] = value
         return self._seen[key].rolled(now)
+
+
+def is_rated(effects: Iterable[Effect], callers: Collection[Caller]) -> bool:
+    """Return whether an action counts: what a neuron reads of files is bounded by the number of its calls instead.
+
+    A search for duplicates opens more files in a second than a person asks for in an hour.
+    """
+    return not callers or any(effect.kind != "fs_read" for effect in effects)
 
 
 def _free_at(window: RateWindow, length: timedelta) -> str:

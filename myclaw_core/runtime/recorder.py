@@ -25,7 +25,7 @@ from myclaw_core.events.types import (
     TurnStarted,
 )
 from myclaw_core.messages import N_
-from myclaw_core.policy.rates import RateBook
+from myclaw_core.policy.rates import RateBook, is_rated
 from myclaw_core.process import this_process
 from myclaw_core.runtime.finishing import to_its_end
 from myclaw_core.runtime.records import INBOX_KIND, TURN_KIND, OpenTurn
@@ -198,7 +198,8 @@ class TraceRecorder:
         hold_id = self._clock.new_id() if est_cost_eur else None
         async with self._log.transaction() as tx:
             grant_ids = await self._gateway.admit(tx, step, self.trace.sender)
-            await self._rates.count(tx, self.trace.sender, _side_effect_classes(step), self._clock.now())
+            if is_rated(step.effects, step.callers):
+                await self._rates.count(tx, self.trace.sender, _side_effect_classes(step), self._clock.now())
             if hold_id is not None:
                 trace = self.trace
                 await self._ledger.hold(tx, hold_id, est_cost_eur, activity=trace.activity, level=trace.autonomy)

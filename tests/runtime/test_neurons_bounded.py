@@ -59,6 +59,19 @@ def no_to(tool: str) -> Callable[[ApprovalCard], bool]:
     return lambda card: card.request.draft.action.tool_name != tool
 
 
+async def test_reading_many_files_meets_no_limit_of_a_minute(open_agent, make_desk, home, clock: FakeClock) -> None:
+    """A search for duplicates opens more files in a second than a person asks for in an hour; its calls are bounded."""
+    body = "async def run(ctx, args):\n    return sum(len(ctx.open('a.md').read()) for _ in range(150))\n"
+    async with open_agent([called("reader"), says("Done.")]) as agent:
+        await adopt(agent, "reader", body, FILES)
+        (home.workspace / "a.md").write_text("abc")
+        trace = await make_desk(agent, RecordingChannel(clock, lambda _card: True)).handle("Go")
+
+    assert trace.steps[0].exec_result is not None
+    assert trace.steps[0].exec_result.data["output"] == 450
+    assert len(trace.steps) == 151
+
+
 async def test_what_a_denied_neuron_noted_is_text_from_outside(open_agent, make_desk, home, clock: FakeClock) -> None:
     """A page or a file that it read could speak through it as the core itself otherwise."""
     body = "async def run(ctx, args):\n    ctx.log(ctx.open('a.md').read())\n    ctx.open('b.md', 'w').close()\n"
