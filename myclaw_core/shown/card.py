@@ -198,7 +198,8 @@ def _spell(effect: Effect) -> str:
     """Return whether an effect can be taken back; of a neuron the row `undo` says how it is removed."""
     if effect.kind == "neuron_spawn":
         return ""
-    return f" ({render(_SPELLED[effect.reversibility])})" if effect.is_side_effect else f" ({_('only reads')})"
+    spelled = render(_SPELLED[effect.reversibility]) if effect.is_side_effect else _("only reads")
+    return f" ({spelled})"
 
 
 def _more(count: int, details: str | None) -> list[str]:

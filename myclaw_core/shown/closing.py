@@ -135,7 +135,8 @@ def _undo_hint(step: ActionStep, undo: str) -> str:
     """Return how a step is taken back; nothing for a neuron that ran: what it called is, one by one."""
     if step.kind == "neuron_spawn":
         command = "/neurons" if undo.startswith("/") else "myclaw neurons"
-        return f" ({_('to remove it: {command}', command=f'{command} remove {_target(step)}')})"
+        told = _("to remove it: {command}", command=f"{command} remove {_target(step)}")
+        return f" ({told})"
     return "" if step.kind == "neuron_invoke" else f" ({_undo(step, undo)})"
 
 
