@@ -183,10 +183,10 @@ def rendered_commands() -> str:
                 helps |= {f"{name} {each.dest}".strip(): each.help or "" for each in action._choices_actions}
         if "command" not in parser._defaults:
             continue
-        about = [helps.get(name, ""), parser.description or ""]
+        about = dict.fromkeys(_sentence(line) for line in (helps.get(name, ""), parser.description or "") if line)
         rows = [row for action in parser._actions if (row := _row(action))]
         parts.append(f"### `{f'myclaw {name}'.strip()}`\n")
-        parts.extend(f"{_sentence(line)}\n" for line in about if line)
+        parts.extend(f"{line}\n" for line in about)
         if rows:
             parts.append("\n".join(("| argument | meaning |", "|---|---|", *rows)) + "\n")
     return "\n" + "\n".join(parts) + "\n"

@@ -45,6 +45,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *, fill: Callable[[Parser], None] | None = None, **options: Any) -> None:
         self._fill = fill
         super().__init__(**options)
+        self.register("action", "parsers", _Commands)
 
     def fill(self) -> None:
         """Let the arguments be described, where that was put off."""
@@ -52,20 +53,16 @@ class Parser(argparse.ArgumentParser):
         if fill is not None:
             fill(self)
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Return the parsed arguments; what is left over is an error."""
-        parsed, unknown = self.parse_known_args(args, namespace)
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the arguments; what is left over is an error of the command that it stands behind."""
+        self.fill()
+        self._given = list(args or ())
+        parsed, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0].startswith("-"):
             super().error(self._unknown(unknown[0]))
         if unknown:
             super().error(_("unrecognized arguments: %s") % " ".join(unknown))
-        return parsed
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Remember the arguments for the errors."""
-        self.fill()
-        self._given = list(args or ())
-        return super().parse_known_args(args, namespace)
+        return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with 2."""
@@ -100,6 +97,17 @@ class Parser(argparse.ArgumentParser):
 
     def _verbs(self) -> Sequence[str]:
         return tuple(commands.choices) if (commands := commands_of(self)) else ()
+
+
+class _Commands(argparse._SubParsersAction):  # type: ignore[type-arg]  # noqa: SLF001 - argparse names no other way
+    """Commands whose own help says what they do, as the list of commands does."""
+
+    def add_parser(self, name: str, **options: Any) -> Any:
+        """Add a command; it is described as in the list unless it is told otherwise."""
+        about = options.get("help")
+        if about and not options.get("description"):
+            options["description"] = f"{about[0].upper()}{about[1:]}."
+        return super().add_parser(name, **options)
 
 
 def commands_of(parser: argparse.ArgumentParser) -> argparse._SubParsersAction[Any] | None:

@@ -172,12 +172,18 @@ async def _estimate(level: Autonomy) -> Text:
 def _edited(args: argparse.Namespace, home: Home, source: Source, where: tuple[str, ...]) -> str:
     """Return the text of the file after the change that is asked for."""
     from myclaw_core.config.edit import with_value, without_value
-    from myclaw_core.config.values import read_value, setting_at
+    from myclaw_core.config.values import dotted, read_value, setting_at
 
     if args.unset:
         return without_value(source, where)
     _refuse_unwritable(args.value)
-    return with_value(source, where, read_value(setting_at(where, lambda: _plugin_sections(home)), args.value))
+    setting = setting_at(where, lambda: _plugin_sections(home))
+    try:
+        value = read_value(setting, args.value)
+    except UsageError as error:
+        section = dotted(where[:-1])
+        raise UsageError(N_("[{section}] {problem}", section=section, problem=error.text)) from None
+    return with_value(source, where, value)
 
 
 def _back(where: Sequence[str], before: Any) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from myclaw_core.neurons.checking import Analyze
     from myclaw_core.neurons.types import CodeFinding
 
-__all__ = ["print_findings", "read_files", "run"]
+__all__ = ["folder_of", "print_findings", "read_files", "run"]
 
 _KEYS = ("name", "body_base64", "capabilities", "may_call")
 _MOST_BYTES = 1_000_000
@@ -39,12 +39,35 @@ class _Rules:
 def run(args: argparse.Namespace) -> int:
     """Check the neuron in a folder, or one body for each line of stdin; 1 where something is found."""
     if args.jsonl:
-        if args.folder:
-            raise UsageError(N_("give DIR or --jsonl, not both"))
+        if args.neuron:
+            raise UsageError(N_("give NEURON or --jsonl, not both"))
         return _answer_lines(_rules(Home.find()))
-    if not args.folder:
-        raise UsageError(N_("give DIR, the folder of a neuron, or --jsonl"))
-    return _check_folder(Path(args.folder), _rules(Home.find()), as_json=args.json)
+    if not args.neuron:
+        raise UsageError(N_("give NEURON, a folder or a name, or --jsonl"))
+    home = Home.find()
+    return _check_folder(folder_of(home, args.neuron), _rules(home), as_json=args.json)
+
+
+def folder_of(home: Home, neuron: str) -> Path:
+    """Return the folder that is meant: a path, else the name of a neuron that was adopted or is shipped.
+
+    Raises:
+        UsageError: It is none of them.
+    """
+    from myclaw_core.neurons.manifest import NEURON_NAME
+    from myclaw_core.neurons.shipped import shipped_folder
+
+    places = [Path(neuron).expanduser()]
+    if NEURON_NAME.fullmatch(neuron):
+        places += [home.neurons / neuron, shipped_folder() / neuron]
+    found = next(filter(Path.is_dir, places), None)
+    if found is None and places[0].exists():
+        raise UsageError(N_("{path} is no folder", path=neuron))
+    if found is None:
+        raise UsageError(
+            N_("{name} is neither a folder nor a neuron; 'myclaw neurons list' lists what there is", name=neuron)
+        )
+    return found
 
 
 def _rules(home: Home) -> _Rules:

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.jsonl import LINE_LIMIT_BYTES, parse_line
+from myclaw_core.cli.neurons_arguments import problem_with
 from myclaw_core.cli.talk import exit_code, open_roots, stoppable, stopped
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_, render
@@ -72,6 +73,8 @@ async def _run(args: argparse.Namespace, tool: str, given: dict[str, Any], typed
         await agent.services.neurons.refresh()
         if tool not in agent.services.tools:
             raise UsageError(await _why_not(agent, tool.removeprefix("neuron:")))
+        if problem := problem_with(agent.services.tools[tool], given):
+            raise UsageError(problem)
         turn = await _turn(agent, args, channel, roots, typed)
         call = SingleCall(agent.services, turn, channel, ToolCall(id="typed", tool=tool, args=given))
         try:
@@ -135,8 +138,8 @@ def _told(call: SingleCall, channel: Channel) -> int:
     if step is None:  # pragma: no cover - a call that was run has a step
         raise AssertionError("nothing was judged")
     if channel.attended:
-        channel.end_turn(call.trace)
-    if step.error is not None:
+        channel.end_turn(call.trace)  # it tells of an error, too
+    if step.error is not None and not channel.attended:
         print("myclaw:", render(step.error.message), file=sys.stderr)
     elif step.exec_result is not None:
         print(json.dumps(step.exec_result.data.get("output"), ensure_ascii=False, indent=2))

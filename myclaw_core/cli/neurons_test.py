@@ -4,73 +4,69 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.waiting import waiting
-from myclaw_core.errors import UnavailableError, UsageError
+from myclaw_core.errors import UnavailableError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, n_, render
 
 if TYPE_CHECKING:
     from myclaw_core.clock import Clock
     from myclaw_core.neurons.birth_report import BirthReport, BirthTest
-    from myclaw_core.paths import Home
     from myclaw_core.sandbox.sandbox import Sandbox
 
 __all__ = ["run"]
 
+_MS_PER_S = 1000
 _STUB = {
-    "noticed": N_("an emptied body is noticed"),
-    "unnoticed": N_("an emptied body is NOT noticed"),
-    "not_run": N_("no emptied body was tried"),
+    "noticed": N_("a body that does nothing fails them"),
+    "unnoticed": N_("a body that does NOTHING passes them, too"),
+    "not_run": N_("so they were not tried on a body that does nothing"),
 }
 
 
 def run(args: argparse.Namespace) -> int:
     """Analyse a neuron, run its birth tests and print a line for each; 1 where anything is refused."""
     from myclaw_core.cli.looking import tell_broken
-    from myclaw_core.cli.neurons import print_findings, read_files
+    from myclaw_core.cli.neurons import folder_of, print_findings, read_files
     from myclaw_core.clock import SystemClock
     from myclaw_core.compose import configured_dispatcher, load_plugins
     from myclaw_core.neurons.checking import check_neuron
     from myclaw_core.paths import Home
 
     home, clock = Home.find(), SystemClock()
-    folder = _folder(home, args.neuron)
+    folder = folder_of(home, args.neuron)
     name, files = folder.resolve().name, read_files(folder)
     plugins = load_plugins(home, lenient=True)
     dispatcher, config = configured_dispatcher(home, plugins, clock, lambda _fault: None, on_broken=tell_broken)
     if found := check_neuron(files, name, dispatcher.analyze, programs=config.neurons.programs):
         print_findings(name, found, as_json=args.json)
         return 1
-    with waiting(_("its tests run in the sandbox …")):
-        report = _tested(dispatcher.sandbox(config.slots.sandbox), files, clock)
+    told: list[str] = []
+
+    def tell(test: BirthTest) -> None:
+        told.append(test.name)
+        _print_test(test, say)
+
+    with waiting(_("its tests run in the sandbox …")) as say:
+        sandbox = dispatcher.sandbox(config.slots.sandbox)
+        report = _tested(sandbox, files, clock, _tell_nobody if args.json else tell)
     if args.json:
         print(json.dumps(_document(name, report), ensure_ascii=False, indent=2))
     else:
-        _print(name, report)
+        _print(name, report, told)
     return 0 if report.ok else 1
 
 
-def _folder(home: Home, neuron: str) -> Path:
-    """Return the folder that is meant: a path, else the name of a neuron that was adopted or is shipped."""
-    from myclaw_core.neurons.manifest import NEURON_NAME
-    from myclaw_core.neurons.shipped import shipped_folder
-
-    places = [Path(neuron)]
-    if NEURON_NAME.fullmatch(neuron):
-        places += [home.neurons / neuron, shipped_folder() / neuron]
-    found = next(filter(Path.is_dir, places), None)
-    if found is None:
-        raise UsageError(
-            N_("{name} is neither a folder nor a neuron; 'myclaw neurons list' lists what there is", name=neuron)
-        )
-    return found
+def _tell_nobody(_test: BirthTest) -> None:
+    """Leave a result for the document."""
 
 
-def _tested(sandbox: Sandbox, files: Mapping[str, bytes], clock: Clock) -> BirthReport:
+def _tested(
+    sandbox: Sandbox, files: Mapping[str, bytes], clock: Clock, tell: Callable[[BirthTest], None]
+) -> BirthReport:
     """Return what the tests show.
 
     Raises:
@@ -85,7 +81,7 @@ def _tested(sandbox: Sandbox, files: Mapping[str, bytes], clock: Clock) -> Birth
     if missing := sandbox.missing_for_code():
         raise UnavailableError(missing)
     files = {file: normalized(data) for file, data in files.items()}
-    return asyncio.run(run_birth_tests(sandbox, files, read_manifest(files[MANIFEST_FILE]), clock))
+    return asyncio.run(run_birth_tests(sandbox, files, read_manifest(files[MANIFEST_FILE]), clock, tell=tell))
 
 
 def _document(name: str, report: BirthReport) -> dict[str, Any]:
@@ -120,11 +116,18 @@ def _document(name: str, report: BirthReport) -> dict[str, Any]:
     }
 
 
-def _print(name: str, report: BirthReport) -> None:
+def _print_test(test: BirthTest, say: Callable[[str], None]) -> None:
+    """Print how a test ended; below a red one stands what the body said."""
+    say(visible(_line(test)))
+    for line in _said(test) if test.outcome == "failed" else ():
+        say(f"    {visible(line)}")
+
+
+def _print(name: str, report: BirthReport, told: Collection[str]) -> None:
+    """Print what is still to be told: the tests whose result never came, and how all of it ended."""
     for test in report.tests:
-        print(visible(_line(test)))
-        for line in _said(test) if test.outcome == "failed" else ():
-            print(f"    {visible(line)}")
+        if test.name not in told:
+            _print_test(test, print)
     for problem in report.problems:
         print(visible(_("refused: {problem}", problem=problem)))
     if not report.ok:
@@ -134,8 +137,8 @@ def _print(name: str, report: BirthReport) -> None:
     print(
         visible(
             n_(
-                "{name}: {passed} of {n} test passed, {stub}; {wall_ms} ms, {cpu_s} s of CPU, {memory} MB",
-                "{name}: {passed} of {n} tests passed, {stub}; {wall_ms} ms, {cpu_s} s of CPU, {memory} MB",
+                "{name}: {passed} of {n} test passed, {stub}; {lasted}, {cpu_s} s of CPU, {memory} MB",
+                "{name}: {passed} of {n} tests passed, {stub}; {lasted}, {cpu_s} s of CPU, {memory} MB",
                 n=len(report.tests),
                 name=name,
                 passed=passed,
@@ -149,9 +152,9 @@ def _print(name: str, report: BirthReport) -> None:
 def _line(test: BirthTest) -> str:
     used = _used(test.wall_ms, test.cpu_s, test.peak_memory_bytes)
     if test.outcome == "passed":
-        return _("passed  {name}: {wall_ms} ms, {cpu_s} s of CPU, {memory} MB", name=test.name, **used)
+        return _("passed  {name}: {lasted}, {cpu_s} s of CPU, {memory} MB", name=test.name, **used)
     return _(
-        "FAILED  {name}: {wall_ms} ms, {cpu_s} s of CPU, {memory} MB: {reason}",
+        "FAILED  {name}: {lasted}, {cpu_s} s of CPU, {memory} MB: {reason}",
         name=test.name,
         reason=test.reason,
         **used,
@@ -166,5 +169,6 @@ def _said(test: BirthTest) -> Iterator[str]:
         yield _("its body printed: {line}", line=line)
 
 
-def _used(wall_ms: int, cpu_s: float, memory_bytes: int) -> Mapping[str, str | int]:
-    return {"wall_ms": wall_ms, "cpu_s": f"{cpu_s:.2f}", "memory": f"{memory_bytes / 1e6:.1f}"}
+def _used(wall_ms: int, cpu_s: float, memory_bytes: int) -> Mapping[str, str]:
+    lasted = _("{ms} ms", ms=wall_ms) if wall_ms < _MS_PER_S else _("{s:.1f} s", s=wall_ms / _MS_PER_S)
+    return {"lasted": lasted, "cpu_s": f"{cpu_s:.2f}", "memory": f"{memory_bytes / 1e6:.1f}"}

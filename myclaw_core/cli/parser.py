@@ -306,12 +306,18 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog="\n".join((_("a line of --jsonl; capabilities and may_call may be left out:"), f"  {_BODY_FORM}")),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    check.add_argument("folder", nargs="?", default="", metavar="DIR", help=_("the folder of the neuron"))
+    check.add_argument(
+        "neuron",
+        nargs="?",
+        default="",
+        metavar="NEURON",
+        help=_("its folder, or the name of one that is adopted or shipped"),
+    )
     check.add_argument("--jsonl", action="store_true", help=_("read JSON lines on stdin, print one answer a line"))
     add_json(check)
     check.set_defaults(command="neurons check")
     verify = verbs.add_parser("verify", help=_("say which neurons are exactly what was signed; runs nothing of them"))
-    verify.add_argument("name", nargs="?", default="", metavar="NAME", help=_("only this neuron"))
+    verify.add_argument("name", nargs="?", default="", metavar="NEURON", help=_("only this neuron"))
     add_json(verify)
     verify.set_defaults(command="neurons verify")
     _add_neurons_test(verbs)
@@ -333,7 +339,7 @@ def _add_neurons_run(verbs: argparse._SubParsersAction[argparse.ArgumentParser])
         "denied or failed, else 1. It is judged and asked about like any call, and so is each of its own."
     )
     run = verbs.add_parser("run", help=_("call an adopted neuron and print its output"), description=about)
-    run.add_argument("name", metavar="NAME", help=_("the neuron"))
+    run.add_argument("name", metavar="NEURON", help=_("the neuron, as the list names it"))
     run.add_argument("args", nargs="?", default="", metavar="JSON", help=_("its arguments, an object; - reads stdin"))
     _add_run_options(run)
     _add_turn_options(run)
@@ -352,18 +358,18 @@ def _add_neuron_book(verbs: argparse._SubParsersAction[argparse.ArgumentParser])
         ("remove", _("move the folder of a neuron into the archive")),
     ):
         parser = verbs.add_parser(verb, help=about)
-        parser.add_argument("name", metavar="NAME", help=_("the neuron, as the list names it"))
+        parser.add_argument("name", metavar="NEURON", help=_("the neuron, as the list names it"))
         add_json(parser)
         parser.set_defaults(command=f"neurons {verb}")
     back = verbs.add_parser("rehabilitate", help=_("check a neuron that was put aside, ask, and let it run again"))
-    back.add_argument("name", metavar="NAME", help=_("the neuron, as the list names it"))
+    back.add_argument("name", metavar="NEURON", help=_("the neuron, as the list names it"))
     back.set_defaults(command="neurons rehabilitate")
 
 
 def _add_neuron_gate(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add what lets neurons in, and what they are signed with."""
     adopt = verbs.add_parser("adopt", help=_("analyse and test a neuron, ask, and let it in"))
-    adopt.add_argument("folder", metavar="DIR", help=_("the folder of the neuron, or the name of a shipped one"))
+    adopt.add_argument("folder", metavar="NEURON", help=_("its folder, or the name of a shipped one"))
     add_json(adopt)
     adopt.set_defaults(command="neurons adopt")
     rotate = verbs.add_parser("rotate-key", help=_("sign every adopted neuron under a new key, after asking"))

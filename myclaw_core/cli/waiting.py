@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 __all__ = ["waiting"]
 
@@ -12,13 +13,26 @@ _ERASE = "\r\x1b[K"
 
 
 @contextmanager
-def waiting(told: str) -> Iterator[None]:
-    """Show a line while something lasts, and take it away afterwards; where nobody reads, show nothing."""
+def waiting(told: str) -> Iterator[Callable[[str], None]]:
+    """Show a line while something lasts, and take it away afterwards; where nobody reads, show nothing.
+
+    What it gives prints a line meanwhile, above the one that is shown.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield partial(print, flush=True)
         return
-    print(told, end="", file=sys.stderr, flush=True)
+
+    def tell(line: str) -> None:
+        _on_screen(_ERASE)
+        print(line, flush=True)
+        _on_screen(told)
+
+    _on_screen(told)
     try:
-        yield
+        yield tell
     finally:
-        print(_ERASE, end="", file=sys.stderr, flush=True)
+        _on_screen(_ERASE)
+
+
+def _on_screen(text: str) -> None:
+    print(text, end="", file=sys.stderr, flush=True)

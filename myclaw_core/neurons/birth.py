@@ -18,7 +18,7 @@ from myclaw_core.neurons.analysis.tree import parsed
 from myclaw_core.neurons.birth_report import BirthReport, BirthTest
 from myclaw_core.neurons.birth_result import Ran
 from myclaw_core.neurons.birth_stubs import emptied_bodies
-from myclaw_core.neurons.birth_suite import Body, SuiteRun, functions_of, run_suite, sandbox_failed
+from myclaw_core.neurons.birth_suite import Body, SuiteRun, Tell, functions_of, no_one, run_suite, sandbox_failed
 from myclaw_core.neurons.quotas import wall_s
 from myclaw_core.neurons.running import run_neuron
 from myclaw_core.neurons.scratch import ScratchWorld
@@ -46,6 +46,7 @@ async def run_birth_tests(
     clock: Clock,
     *,
     limits: CodeLimits = SUITE_LIMITS,
+    tell: Tell = no_one,
 ) -> BirthReport:
     """Run `test_birth.py` with the body, and where all is green with emptied ones too, which must be noticed.
 
@@ -55,6 +56,7 @@ async def run_birth_tests(
         files: The bytes of a neuron that passed the static analysis, by name of the file.
         manifest: What its manifest says.
         limits: Those of the process of the tests; `wall_s` holds for the bodies and all that is run, too.
+        tell: Given each result as it comes; those that never came are in the report alone.
 
     Raises:
         UnavailableError: The sandbox is missing or failed; nothing is known about the neuron then.
@@ -64,11 +66,11 @@ async def run_birth_tests(
         return BirthReport(sandbox=SandboxReport(outcome="killed"), tests=(), problems=(tree,))
     wall = WallClock(clock, limits.wall_s)
 
-    async def tested(body: Body) -> SuiteRun:
+    async def tested(body: Body, tell: Tell = no_one) -> SuiteRun:
         left = evolve(limits, wall_s=max(wall.left_s(), _LEAST_WALL_S))
-        return await run_suite(sandbox, files[_TESTS_FILE], tree, body, clock, left)
+        return await run_suite(sandbox, files[_TESTS_FILE], tree, body, clock, left, tell)
 
-    run = await tested(_real_body(sandbox, files, manifest, clock, wall))
+    run = await tested(_real_body(sandbox, files, manifest, clock, wall), tell)
     few = [] if len(run.tests) >= MIN_TESTS else [_too_few(len(run.tests))]
     report = BirthReport(sandbox=_together(run), tests=run.tests, problems=(*few, *filter(None, [run.problem])))
     if not report.ok:

@@ -28,7 +28,7 @@ from myclaw_core.sandbox.sandbox import Sandbox
 from myclaw_core.sandbox.types import SandboxOutcome, SandboxReport
 from myclaw_core.types.text import Text
 
-__all__ = ["Body", "SuiteRun", "functions_of", "run_suite", "sandbox_failed"]
+__all__ = ["Body", "SuiteRun", "Tell", "functions_of", "no_one", "run_suite", "sandbox_failed"]
 
 _FILES = ("start.py", "modules.py", "channel.py", "context.py", "testing.py")
 _PATIENCE_S = 2.0
@@ -39,6 +39,13 @@ TestFunction = ast.FunctionDef | ast.AsyncFunctionDef
 
 Body = Callable[[dict[str, Any], ScratchWorld], Awaitable[Ran]]
 """Runs the body with arguments in the world of one test."""
+
+Tell = Callable[[BirthTest], None]
+"""Is given each result as it comes."""
+
+
+def no_one(_test: BirthTest) -> None:
+    """Tell nobody."""
 
 
 @frozen(kw_only=True)
@@ -75,7 +82,13 @@ def functions_of(tree: ast.Module) -> tuple[TestFunction, ...]:
 
 
 async def run_suite(
-    sandbox: Sandbox, source: bytes, tree: ast.Module, body: Body, clock: Clock, limits: CodeLimits
+    sandbox: Sandbox,
+    source: bytes,
+    tree: ast.Module,
+    body: Body,
+    clock: Clock,
+    limits: CodeLimits,
+    tell: Tell = no_one,
 ) -> SuiteRun:
     """Run every test of a file once.
 
@@ -84,6 +97,7 @@ async def run_suite(
         tree: Their syntax tree, which says what tests there are; each has a name of its own.
         body: What `run` leads to.
         limits: Those of the process that runs the tests; `wall_s` holds for all of them and their runs together.
+        tell: Given each result as it comes.
 
     Raises:
         UnavailableError: The sandbox is missing or failed.
@@ -91,7 +105,7 @@ async def run_suite(
     job = CodeJob(files={**sources(*_FILES), "test_birth.py": source}, main=_FILES[0], limits=limits)
     report, problem = SandboxReport(outcome="killed"), None
     async with sandbox.start(job) as running:
-        suite = _Suite(running, tree, body, clock)
+        suite = _Suite(running, tree, body, clock, tell)
         try:
             report, problem = await suite.run()
         except _RefusedError as error:
@@ -114,8 +128,9 @@ class _Suite:
         running: The process that runs them.
     """
 
-    def __init__(self, running: Running, tree: ast.Module, body: Body, clock: Clock) -> None:
+    def __init__(self, running: Running, tree: ast.Module, body: Body, clock: Clock, tell: Tell) -> None:
         self._running = running
+        self._tell = tell
         self._body = body
         self._clock = clock
         self._functions = {function.name: function for function in functions_of(tree)}
@@ -171,6 +186,7 @@ class _Suite:
         line = self._functions[name].lineno
         reason = reason_of(result, self._asserted, self._runs, line)
         self._ended[name] = self._test(name, reason, started_s)
+        self._tell(self._ended[name])
 
     def _due(self, result: Any, nonce: str) -> Mapping[str, Any]:
         """Return the result if it is the one that is due."""

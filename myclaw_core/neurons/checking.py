@@ -57,9 +57,12 @@ def check_body(
 
 
 def _of_plugins(files: Mapping[str, bytes], found: Sequence[CodeFinding], analyze: Analyze) -> tuple[CodeFinding, ...]:
+    """Return what the plugins find besides: on a line that the core refuses theirs would be about the same mistake."""
     broken = {each.file for each in found if each.rule in _UNREADABLE}
     readable = {file: data for file, data in files.items() if file not in broken}
-    return analyze(readable) if readable else ()
+    refused = {(each.file, each.line) for each in found if each.line}
+    told = analyze(readable) if readable else ()
+    return tuple(each for each in told if (each.file, each.line) not in refused)
 
 
 def _finding(file: str, rule: str, message: Text, line: int = 0) -> CodeFinding:

@@ -34,7 +34,8 @@ def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
 
 def told(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yield every sentence of one page of help; a line that is set in shows what to type."""
-    yield from filter(None, (parser.description, *(group.title for group in parser._action_groups if group._actions)))
+    titles = (group.title for group in parser._action_groups if group._actions)
+    yield from filter(None, ((parser.description or "").removesuffix("."), *titles))
     yield from (line for line in (parser.epilog or "").splitlines() if not line.startswith("  "))
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

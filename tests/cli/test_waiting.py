@@ -30,6 +30,18 @@ def test_the_line_stands_while_it_lasts_and_is_gone_afterwards(monkeypatch: pyte
     assert shown.getvalue() == "its tests run …\r\x1b[K"
 
 
+def test_a_line_that_is_told_meanwhile_stands_above_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    with waiting("its tests run …") as tell:
+        tell("passed")
+
+    assert capsys.readouterr().out == "passed\n"
+    assert shown.getvalue() == "its tests run …\r\x1b[Kits tests run …\r\x1b[K"
+
+
 def test_where_nobody_reads_nothing_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with waiting("its tests run …"):
         pass

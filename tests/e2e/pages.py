@@ -22,7 +22,7 @@ _BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _TYPED = re.compile(r"^(> |yes / no / details > )(.+)$", re.MULTILINE)
-_MEASURED = re.compile(r"\d+(?:\.\d+)?(?= (?:ms|s|MB|MiB)\b)")
+_MEASURED = re.compile(r"\d+(?:\.\d+)? (?:ms|s|MB|MiB)\b")
 
 _AT_THE_TIME = """#!{python}
 import os, sys

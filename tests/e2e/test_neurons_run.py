@@ -90,6 +90,14 @@ def test_a_name_that_is_no_text_is_not_on_record(console: Any) -> None:
         assert (ended.code, ended.out, len(ended.said)) == (2, "", 1)
 
 
+def test_on_the_terminal_an_error_is_told_once(console: Any) -> None:
+    adopted(console, "double", DOUBLE)
+    child = console.spawn("neurons", "run", "double", "{}", "--yes-to", "invoke")
+
+    assert finish(child) == 1
+    assert shown(child).count("KeyError") == 1
+
+
 def test_a_neuron_that_is_switched_off_says_so(console: Any) -> None:
     adopted(console, "double", DOUBLE)
     console.run("neurons", "disable", "double")

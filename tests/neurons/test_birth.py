@@ -13,9 +13,18 @@ from myclaw_core.clock import SystemClock
 from myclaw_core.errors import UnavailableError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.birth import run_birth_tests
+from myclaw_core.neurons.birth_report import BirthTest
 from myclaw_core.neurons.checking import check_neuron
 from myclaw_core.neurons.manifest import read_manifest
 from myclaw_core.sandbox.sandbox import NoSandbox
+
+
+async def test_each_result_is_told_once_as_it_comes() -> None:
+    """Those with an emptied body are told to nobody."""
+    told: list[BirthTest] = []
+    report = await born(GREEN, tell=told.append)
+
+    assert told == list(report.tests)
 
 
 async def test_honest_tests_are_green_and_an_emptied_body_is_noticed() -> None:

@@ -60,13 +60,37 @@ def test_a_good_neuron_has_no_findings(neuron: Path, capsys: pytest.CaptureFixtu
 
 def test_each_finding_is_one_line_and_the_exit_code_is_1(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The core's and the plugins', each with file, line and rule."""
-    (neuron / "body.py").write_bytes(b"import os\n\n\n" + BODY + b"\n\nX = eval('1')\n")
+    (neuron / "body.py").write_bytes(b"import os\n\n\n" + BODY.replace(b":\n", b":\n    y = eval('1')\n    z = 1\n", 1))
 
     assert main(["neurons", "check", str(neuron)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert "body.py:1: [import] the module os may not be imported" in lines
-    assert any(line.startswith("body.py:8: [lint:S307]") for line in lines)
-    assert any(line.startswith("body.py:8: [lint:B307]") for line in lines)
+    assert any(line.startswith("body.py:6: [lint:F841]") for line in lines)
+
+
+def test_one_mistake_is_one_finding(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the core refuses, other programs need not refuse again."""
+    (neuron / "body.py").write_bytes(b"import os\n\n\n" + BODY.replace(b"args['text']", b"nowhere"))
+
+    assert main(["neurons", "check", str(neuron)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition("]")[0] for line in lines] == ["body.py:1: [import", "body.py:5: [name"]
+
+
+@pytest.mark.usefixtures("neuron")
+def test_a_name_is_looked_for_among_the_adopted_and_the_shipped_neurons(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `neurons test` does."""
+    monkeypatch.chdir(tmp_path / "word_count")
+    (tmp_path / "home/workspace/neurons").mkdir(parents=True)
+    (tmp_path / "word_count").rename(tmp_path / "home/workspace/neurons/word_count")
+
+    for name in ("word_count", "csv_summary"):
+        assert main(["neurons", "check", name]) == 0
+        assert capsys.readouterr().out == f"{name}: nothing found\n"
+    assert main(["neurons", "check", "nowhere"]) == 2
+    assert "nowhere is neither a folder nor a neuron" in capsys.readouterr().err
 
 
 def test_a_finding_on_a_whole_file_has_no_line_and_open_is_told_what_to_use(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from signed_neurons import MANIFEST, write_neuron
 
 from myclaw_core.cli import main
+from myclaw_core.cli.neurons_test import _used
 from myclaw_core.neurons.shipped import shipped_folder
 
 BODY = b"async def run(ctx, args):\n    return {'n': len(args['text'].split())}\n"
@@ -53,8 +55,8 @@ def test_a_good_neuron_has_a_line_for_each_test_and_one_for_all(
         "passed  test_negative",
         "word_count",
     ]
-    assert all(" ms, " in line and " s of CPU, " in line and line.endswith(" MB") for line in lines)
-    assert "3 of 3 tests passed, an emptied body is noticed" in lines[-1]
+    assert all(re.search(r" (\d+ ms|\d+\.\d s), \d+\.\d\d s of CPU, \d+\.\d MB$", line) for line in lines)
+    assert "3 of 3 tests passed, a body that does nothing fails them" in lines[-1]
     assert not (neuron / "__pycache__").exists()
 
 
@@ -68,7 +70,7 @@ def test_a_red_test_ends_with_1_and_says_why(neuron: Path, capsys: pytest.Captur
     out = capsys.readouterr().out
     assert "FAILED  test_positive: " in out
     assert "line 2: await run({'text': 'a b'}) == {'n': 3} did not hold: {'n': 2} on the left" in out
-    assert "2 of 3 tests passed, no emptied body was tried" in out
+    assert "2 of 3 tests passed, so they were not tried on a body that does nothing" in out
     assert out.splitlines()[1:3] == ["    its body noted: text: a b", "    its body printed: \\x1b[2J"]
     assert out.count("its body") == 2
     assert main(["neurons", "test", str(neuron), "--json"]) == 1
@@ -83,7 +85,7 @@ def test_tests_that_could_not_fail_are_refused(neuron: Path, capsys: pytest.Capt
     assert main(["neurons", "test", str(neuron)]) == 1
     out = capsys.readouterr().out
     assert "refused: every test passes with a body that does nothing" in out
-    assert "3 of 3 tests passed, an emptied body is NOT noticed" in out
+    assert "3 of 3 tests passed, a body that does NOTHING passes them, too" in out
 
 
 def test_programs_get_everything_as_one_document(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,7 +138,7 @@ def test_a_shipped_neuron_is_tested_by_its_name(
 
     assert (shipped_folder() / "folder_sizes").is_dir()
     assert main(["neurons", "test", "folder_sizes"]) == 0
-    assert "an emptied body is noticed" in capsys.readouterr().out
+    assert "a body that does nothing fails them" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("neuron")
@@ -163,3 +165,21 @@ def test_without_a_sandbox_the_exit_code_is_3(neuron: Path, capsys: pytest.Captu
     assert printed.out == ""
     assert "sandbox" in printed.err
     assert "Traceback" not in printed.err
+
+
+def test_a_result_is_printed_once_though_it_came_early(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Red or green, in the order of the file."""
+    (neuron / "test_birth.py").write_bytes(TESTS.replace(b"== {'n': 0}", b"== {'n': 1}"))
+
+    assert main(["neurons", "test", str(neuron)]) == 1
+    lines = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in lines if "  test_" in line] == [
+        "passed  test_positive",
+        "FAILED  test_edge",
+        "passed  test_negative",
+    ]
+
+
+def test_what_takes_a_second_or_more_is_told_in_seconds() -> None:
+    assert _used(999, 0.5, 1)["lasted"] == "999 ms"
+    assert _used(25_670, 0.5, 1)["lasted"] == "25.7 s"

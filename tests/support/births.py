@@ -10,6 +10,7 @@ from myclaw_bwrap.sandbox import Bubblewrap
 from myclaw_core.clock import SystemClock
 from myclaw_core.neurons.birth import SUITE_LIMITS, run_birth_tests
 from myclaw_core.neurons.birth_report import BirthReport, BirthTest
+from myclaw_core.neurons.birth_suite import Tell, no_one
 from myclaw_core.neurons.types import NeuronManifest
 
 __all__ = ["BODY", "GREEN", "born", "named", "reasons"]
@@ -33,11 +34,14 @@ async def test_green_negative(run):
 """Three honest tests of it."""
 
 
-async def born(tests: str, body: str = BODY, *, limits: Any = SUITE_LIMITS, **declared: Any) -> BirthReport:
+async def born(
+    tests: str, body: str = BODY, *, limits: Any = SUITE_LIMITS, tell: Tell = no_one, **declared: Any
+) -> BirthReport:
     """Run tests against a body.
 
     Args:
         tests: What `test_birth.py` holds.
+        tell: Given each result as it comes.
         declared: Fields of the manifest.
     """
     manifest = NeuronManifest(
@@ -56,7 +60,7 @@ async def born(tests: str, body: str = BODY, *, limits: Any = SUITE_LIMITS, **de
     )
     files = {"body.py": dedent(body).encode(), "test_birth.py": dedent(tests).encode()}
     clock = SystemClock()
-    return await run_birth_tests(Bubblewrap(clock), files, manifest, clock, limits=limits)
+    return await run_birth_tests(Bubblewrap(clock), files, manifest, clock, limits=limits, tell=tell)
 
 
 def reasons(report: BirthReport) -> dict[str, str]:
