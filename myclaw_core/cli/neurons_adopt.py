@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.waiting import waiting
+from myclaw_core.events.words import word
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render, use_language
 from myclaw_core.neurons.words import ended_told
@@ -193,5 +194,5 @@ def _already(record: NeuronRecord) -> str:
         "'myclaw neurons rehabilitate {name}' lets it run again",
         name=record.name,
         version=record.version,
-        reason=render(record.reason) or record.status,
+        reason=render(record.reason) or word(record.status),
     )

@@ -333,4 +333,4 @@ async def test_what_runs_is_shown_with_what_it_calls(open_agent, make_desk, home
         await make_desk(agent, channel).handle("Copy a.md")
 
     shown = [(status.tool, status.detail.partition(" ")[0]) for status in channel.statuses if status.phase == "tool"]
-    assert shown == [("neuron:copy", "neuron:copy"), ("neuron:copy", "ctx_read"), ("neuron:copy", "ctx_write")]
+    assert shown == [("neuron:copy", ""), ("neuron:copy", "ctx_read"), ("neuron:copy", "ctx_write")]
