@@ -10,8 +10,8 @@ complete at the next start what was interrupted. `rotation` exchanges the key. A
 `lock`.
 
 How one stands: `records` hold which bytes may run. `book` compares them with what `looking` finds and puts tools on
-the shelf (`ports` is what the runtime sees of it), `orders` are the person's, `waiting` names those that wait for a yes, `journals` and `provenance` say what it
-did and from where its bytes come, `words` tells people.
+the shelf (`ports` is what the runtime sees of it), `orders` are the person's, `waiting` names those that wait for a
+yes, `journals` and `provenance` say what it did and from where its bytes come, `words` tells people.
 
 How one runs: `running` starts the sandbox and holds the `conversation` with the package `inside`, whose `requests`
 are answered by a `world` within the `rights` of the manifest and the time on the `wall`; `refusing` tells a body that
