@@ -12,6 +12,17 @@ PROMPT = re.compile(r"\x1b\[\?2004h")
 WRITE = {"tool_calls": [{"tool": "fs_write", "args": {"path": "list.md", "content": "- bread\n"}}]}
 
 
+COMMANDS = (
+    ("/help", "take back what the last turn"),
+    ("/status", "last turn"),
+    ("/why", "it was never done before"),
+    ("/trust", "fs_write"),
+    ("/frob", "there is no command"),
+    ("/undo", "undone"),
+)
+"""Each with some of its answer: what is typed meanwhile is drawn into it."""
+
+
 def say(child: pexpect.spawn, text: str) -> None:
     child.expect(PROMPT)
     child.send(f"{text}\r")
@@ -31,9 +42,9 @@ def test_a_conversation_with_its_commands(console, model) -> None:
     assert file.read_bytes() == b"- bread\n"
     say(child, "Second message")
     child.expect_exact("Second.")
-    for command in ("/help", "/status", "/why", "/trust", "/frob", "/undo"):
+    for command, told in COMMANDS:
         say(child, command)
-    child.expect_exact("undone")
+        child.expect_exact(told)
     say(child, "Think long")
     child.expect_exact("half")
     child.sendintr()
