@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import lacks_package
 from tiny_gguf import write_tiny_model
 
 from myclaw_core.config.source import read_source
@@ -181,7 +181,7 @@ def test_without_a_model_to_test_one_line_says_what_to_do(
     assert says in ended.err
 
 
-@pytest.mark.skipif(find_spec("llama_cpp") is None or find_spec("gguf") is None, reason="needs llama-cpp-python")
+@pytest.mark.skipif(lacks_package("llama_cpp", "gguf"), reason="needs llama-cpp-python")
 def test_a_real_model_is_added_and_answers(run, config: Path, tmp_path: Path) -> None:
     """From a file to an answer by two commands."""
     model = write_tiny_model(tmp_path / "tiny.gguf")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 
 import pexpect
 import pytest
+from needed import lacks_program
 
 from .conftest import PATIENCE_S, PROGRAM
 
@@ -20,7 +20,7 @@ CLEAR_LINE = "\x15"
 
 
 def installed(shell: str) -> None:
-    if not shutil.which(shell):
+    if lacks_program(shell):
         pytest.skip(f"{shell} is not installed")
 
 

@@ -1,4 +1,4 @@
-"""The real library on a real model with random weights; skipped where llama-cpp-python is not installed."""
+"""The real library on a real model with random weights; left out where llama-cpp-python is not installed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from typing import Any
 import pytest
 from myclaw_llama.frames import packed, unpacked
 from myclaw_llama.provider import LlamaProvider
+from needed import lacks_package
 
 from myclaw_core.clock import SystemClock
 from myclaw_core.runtime.model import ModelError, ModelRequest
 from myclaw_core.runtime.types import Message
 
-pytestmark = pytest.mark.skipif(
-    find_spec("llama_cpp") is None or find_spec("gguf") is None, reason="llama-cpp-python is not installed"
-)
+pytestmark = pytest.mark.skipif(lacks_package("llama_cpp", "gguf"), reason="llama-cpp-python is not installed")
 
 Ask = Callable[..., ModelRequest]
 Tiny = Callable[..., str]

