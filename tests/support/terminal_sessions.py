@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pexpect
 
-__all__ = ["HIDE", "SHOW", "Spawn", "assert_cursor_shown", "at_prompt", "leave", "seen"]
+__all__ = ["HIDE", "SHOW", "Spawn", "assert_cursor_shown", "at_prompt", "chat", "leave", "seen"]
 
 Spawn = Callable[..., "pexpect.spawn[str]"]
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
@@ -22,6 +22,15 @@ def seen(child: pexpect.spawn[str]) -> str:
 def at_prompt(child: pexpect.spawn[str]) -> None:
     """Wait until the chat takes a message; an editing prompt begins by asking for bracketed pastes."""
     child.expect(r"\x1b\[\?2004h|> ")
+
+
+def chat(spawn: Spawn, typed: str, shown: str, **environ: str) -> pexpect.spawn[str]:
+    """Begin a chat with a line and return once what it brings is shown."""
+    child = spawn("serve", **environ)
+    at_prompt(child)
+    child.send(f"{typed}\r")
+    child.expect_exact(shown)
+    return child
 
 
 def leave(child: pexpect.spawn[str]) -> None:

@@ -6,16 +6,13 @@ import signal
 
 import pexpect
 import pytest
-from terminal_sessions import Spawn, at_prompt, leave, seen
+from terminal_sessions import Spawn, at_prompt, chat, leave, seen
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_a_message_typed_during_a_turn_is_the_next_one(spawn: Spawn, term: str) -> None:
     """It is queued in order and told so, not lost."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("slow\r")
-    child.expect_exact("<<busy>>")
+    child = chat(spawn, "slow", "<<busy>>", TERM=term)
     child.send("next one\r")
     child.expect_exact("queued: next one; /stop stops what runs and drops what waits")
     child.send("\r  \rthe third\r")
@@ -32,10 +29,7 @@ def test_a_message_typed_during_a_turn_is_the_next_one(spawn: Spawn, term: str) 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_stop_stops_what_runs_and_drops_what_waits(spawn: Spawn, term: str) -> None:
     """It is told, and the history has it."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("work\r")
-    child.expect_exact("half an ans")
+    child = chat(spawn, "work", "half an ans", TERM=term)
     child.send("next one\r")
     child.expect_exact("queued: next one")
     child.send("/stop\r")
@@ -48,10 +42,7 @@ def test_stop_stops_what_runs_and_drops_what_waits(spawn: Spawn, term: str) -> N
 
 def test_ctrl_c_drops_what_waits_too_but_not_the_wish_to_leave(spawn: Spawn) -> None:
     """The up key brings a message back."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("work\r")
-    child.expect_exact("half an ans")
+    child = chat(spawn, "work", "half an ans")
     child.send("next one\r")
     child.expect_exact("queued: next one")
     child.sendcontrol("c")
@@ -71,10 +62,7 @@ def test_ctrl_c_drops_what_waits_too_but_not_the_wish_to_leave(spawn: Spawn) -> 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_undo_stops_what_runs_and_then_takes_back(spawn: Spawn, term: str) -> None:
     """Before anything that is queued."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("work\r")
-    child.expect_exact("half an ans")
+    child = chat(spawn, "work", "half an ans", TERM=term)
     child.send("next one\r")
     child.expect_exact("queued: next one")
     child.send("/undo --force\r")
@@ -87,10 +75,7 @@ def test_undo_stops_what_runs_and_then_takes_back(spawn: Spawn, term: str) -> No
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_other_commands_answer_beside_the_turn(spawn: Spawn, term: str) -> None:
     """One that is not known says so, and the turn goes on."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("slow\r")
-    child.expect_exact("<<busy>>")
+    child = chat(spawn, "slow", "<<busy>>", TERM=term)
     child.send("/status\r")
     child.expect_exact("ran /status")
     child.send("/odd\r")
@@ -104,10 +89,7 @@ def test_other_commands_answer_beside_the_turn(spawn: Spawn, term: str) -> None:
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_ctrl_d_during_a_turn_leaves_after_it(spawn: Spawn, term: str) -> None:
     """And after what was queued before."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("slow\r")
-    child.expect_exact("<<busy>>")
+    child = chat(spawn, "slow", "<<busy>>", TERM=term)
     child.send("next one\r")
     child.expect_exact("queued: next one")
     child.sendcontrol("d")
@@ -122,10 +104,7 @@ def test_ctrl_d_during_a_turn_leaves_after_it(spawn: Spawn, term: str) -> None:
 
 def test_what_is_typed_during_a_turn_stands_in_the_last_row_and_can_be_changed(spawn: Spawn) -> None:
     """The next prompt begins with what was not sent; keys that mean nothing there change nothing."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("work\r")
-    child.expect_exact("half an ans")
+    child = chat(spawn, "work", "half an ans")
     child.send("gone\x15one tow\x17he\x1b[A\x1b[Dk\x7fll")
     child.expect_exact("> one hell")
     child.sendcontrol("c")
@@ -138,10 +117,7 @@ def test_what_is_typed_during_a_turn_stands_in_the_last_row_and_can_be_changed(s
 
 def test_several_lines_pasted_during_a_turn_are_one_message(spawn: Spawn) -> None:
     """As they are at the prompt."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("slow\r")
-    child.expect_exact("<<busy>>")
+    child = chat(spawn, "slow", "<<busy>>")
     child.send("\x1b[200~one\rtwo\x1b[201~\r")
     child.expect_exact("queued: one␊two")
     child.kill(signal.SIGUSR1)
@@ -151,10 +127,7 @@ def test_several_lines_pasted_during_a_turn_are_one_message(spawn: Spawn) -> Non
 
 def test_a_command_beside_the_turn_does_not_tear_the_answer(spawn: Spawn) -> None:
     """A block of code that grows stays one block."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("code\r")
-    child.expect_exact("<<busy>>")
+    child = chat(spawn, "code", "<<busy>>")
     child.send("/status\r")
     child.expect_exact("ran /status")
     child.kill(signal.SIGUSR1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from terminal_sessions import Spawn, at_prompt, leave, seen
+from terminal_sessions import Spawn, at_prompt, chat, leave, seen
 
 
 def test_a_question_is_put_and_answered_in_the_language_of_the_person(spawn: Spawn, italian: Path) -> None:
@@ -25,10 +25,7 @@ def test_a_question_is_put_and_answered_in_the_language_of_the_person(spawn: Spa
 
 def test_a_card_is_answered_after_details_and_a_wrong_key(spawn: Spawn) -> None:
     """Enter alone is no answer."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("ask 1\r")
-    child.expect_exact("Write file 1")
+    child = chat(spawn, "ask 1", "Write file 1")
     child.expect_exact("yes / no / details >")
     child.send("\r")
     child.expect_exact("type yes, no or details")
@@ -44,10 +41,7 @@ def test_a_card_is_answered_after_details_and_a_wrong_key(spawn: Spawn) -> None:
 
 def test_a_refused_answer_is_asked_again(spawn: Spawn) -> None:
     """The reading pause says how long it still takes."""
-    child = spawn("serve", DRIVER_REFUSE="1")
-    at_prompt(child)
-    child.send("ask 1\r")
-    child.expect_exact("yes / no / details >")
+    child = chat(spawn, "ask 1", "yes / no / details >", DRIVER_REFUSE="1")
     child.send("yes\r")
     child.expect_exact("read first, 3 s left")
     child.expect_exact("yes / no / details >")
@@ -59,10 +53,7 @@ def test_a_refused_answer_is_asked_again(spawn: Spawn) -> None:
 
 def test_several_cards_are_numbered_and_ctrl_d_is_no(spawn: Spawn) -> None:
     """Each is answered alone."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("ask 3\r")
-    child.expect_exact("3 actions need an answer")
+    child = chat(spawn, "ask 3", "3 actions need an answer")
     child.expect_exact("1 of 3")
     child.expect_exact("details >")
     child.send("n\r")
@@ -81,10 +72,7 @@ def test_several_cards_are_numbered_and_ctrl_d_is_no(spawn: Spawn) -> None:
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_ctrl_c_at_a_card_cancels_the_turn(spawn: Spawn, term: str) -> None:
     """No answer is handed in, the chat goes on, and a later Ctrl-C still cancels."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("ask 2\r")
-    child.expect_exact("details >")
+    child = chat(spawn, "ask 2", "details >", TERM=term)
     child.sendcontrol("c")
     child.expect_exact("<<cancelled>>")
     child.expect_exact("stopped")
@@ -100,10 +88,7 @@ def test_ctrl_c_at_a_card_cancels_the_turn(spawn: Spawn, term: str) -> None:
 
 def test_ctrl_c_still_cancels_after_a_card_was_answered(spawn: Spawn) -> None:
     """The prompt of the card gives the signal back to the turn."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("ask 1\r")
-    child.expect_exact("details >")
+    child = chat(spawn, "ask 1", "details >")
     child.send("y\r")
     child.expect_exact("asking is over")
     at_prompt(child)
@@ -117,10 +102,7 @@ def test_ctrl_c_still_cancels_after_a_card_was_answered(spawn: Spawn) -> None:
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_keys_pressed_before_a_card_was_seen_do_not_answer_it(spawn: Spawn, term: str) -> None:
     """A yes that nobody had read when the card came is dropped."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("blocked\r")
-    child.expect_exact("<<busy>>")
+    child = chat(spawn, "blocked", "<<busy>>", TERM=term)
     child.send("y\r")
     child.expect_exact("details >")
     child.send("n\r")
@@ -132,10 +114,7 @@ def test_keys_pressed_before_a_card_was_seen_do_not_answer_it(spawn: Spawn, term
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_a_line_typed_before_a_card_was_seen_is_a_message_and_no_answer(spawn: Spawn, term: str) -> None:
     """It is queued and told so; it runs once the turn is over."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("late\r")
-    child.expect_exact("<<busy>>")
+    child = chat(spawn, "late", "<<busy>>", TERM=term)
     child.send("yes\r")
     child.expect_exact("queued: yes; /stop stops what runs and drops what waits")
     child.kill(signal.SIGUSR1)
@@ -149,10 +128,7 @@ def test_a_line_typed_before_a_card_was_seen_is_a_message_and_no_answer(spawn: S
 
 def test_what_is_half_typed_when_a_card_comes_is_no_part_of_a_later_line(spawn: Spawn) -> None:
     """It neither answers the card nor is it lost: the up key brings it back."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("late\r")
-    child.expect_exact("<<busy>>")
+    child = chat(spawn, "late", "<<busy>>")
     child.send("half a line")
     child.expect_exact("> half a line")
     child.kill(signal.SIGUSR1)
@@ -173,10 +149,7 @@ def test_what_is_half_typed_when_a_card_comes_is_no_part_of_a_later_line(spawn: 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_a_command_typed_at_a_question_is_run_and_the_question_is_shown_again(spawn: Spawn, term: str) -> None:
     """It is no answer."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("ask 1\r")
-    child.expect_exact("details >")
+    child = chat(spawn, "ask 1", "details >", TERM=term)
     child.send("/status\r")
     child.expect_exact("ran /status")
     child.expect_exact("Write file 1")
@@ -193,10 +166,7 @@ def test_a_command_typed_at_a_question_is_run_and_the_question_is_shown_again(sp
 @pytest.mark.parametrize("command", ["/stop", "/undo"])
 def test_stop_and_undo_at_a_question_stop_the_turn(spawn: Spawn, term: str, command: str) -> None:
     """No answer is a no; what is to be taken back is taken back afterwards."""
-    child = spawn("serve", TERM=term)
-    at_prompt(child)
-    child.send("ask 2\r")
-    child.expect_exact("details >")
+    child = chat(spawn, "ask 2", "details >", TERM=term)
     child.send(f"{command}\r")
     child.expect_exact("<<cancelled>>")
     child.expect_exact("stopped")
@@ -207,10 +177,7 @@ def test_stop_and_undo_at_a_question_stop_the_turn(spawn: Spawn, term: str, comm
 
 
 def test_a_fault_in_the_background_does_not_take_the_question_away(spawn: Spawn) -> None:
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("stray\r")
-    child.expect_exact("ZeroDivisionError")
+    child = chat(spawn, "stray", "ZeroDivisionError")
     child.send("yes\r")
     child.expect_exact("<<reply 1 True cli:me>>")
     assert "Press ENTER" not in seen(child)
@@ -219,10 +186,7 @@ def test_a_fault_in_the_background_does_not_take_the_question_away(spawn: Spawn)
 
 def asked_after(spawn: Spawn, typed: str) -> pexpect.spawn[str]:
     """Type something during a turn that asks afterwards; return once the question is there."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("late\r")
-    child.expect_exact("<<busy>>")
+    child = chat(spawn, "late", "<<busy>>")
     child.send(f"seen{typed}")
     child.expect_exact("> seen")
     child.kill(signal.SIGUSR1)
@@ -268,10 +232,7 @@ def test_a_card_counts_down_its_reading_pause_and_its_expiry(spawn: Spawn) -> No
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_a_card_that_must_be_checked_takes_the_targets_name_alone(spawn: Spawn, term: str) -> None:
     """A plain yes asks again."""
-    child = spawn("serve", TERM=term, DRIVER_TUTOR="1")
-    at_prompt(child)
-    child.send("ask 1\r")
-    child.expect_exact("the target's name for yes / no / details >")
+    child = chat(spawn, "ask 1", "the target's name for yes / no / details >", TERM=term, DRIVER_TUTOR="1")
     child.send("yes\r")
     child.expect_exact("this one must be checked")
     child.expect_exact("the target's name for yes / no / details >")
@@ -283,10 +244,7 @@ def test_a_card_that_must_be_checked_takes_the_targets_name_alone(spawn: Spawn, 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_one_no_among_three_answers_only_its_own_card(spawn: Spawn, term: str) -> None:
     """The others are seen together and granted together."""
-    child = spawn("serve", TERM=term, DRIVER_BATCH="1")
-    at_prompt(child)
-    child.send("ask 3\r")
-    child.expect_exact("3 actions need an answer:")
+    child = chat(spawn, "ask 3", "3 actions need an answer:", TERM=term, DRIVER_BATCH="1")
     child.expect_exact("1 of 3")
     child.expect_exact("details >")
     child.send("no\r")

@@ -9,25 +9,19 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from terminal_sessions import Spawn, assert_cursor_shown, at_prompt, leave, seen
+from terminal_sessions import Spawn, assert_cursor_shown, at_prompt, chat, leave, seen
 
 
 def test_a_message_is_answered_in_rendered_markdown(spawn: Spawn) -> None:
     """The first sign of work comes before the answer."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("hello\r")
-    child.expect_exact("thinking")
+    child = chat(spawn, "hello", "thinking")
     child.expect_exact("got 5 characters: \x1b[1mhello")
     leave(child)
 
 
 def test_ctrl_c_cancels_the_turn_and_not_the_program(spawn: Spawn) -> None:
     """What was streamed before stays, and the next message is answered."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("work\r")
-    child.expect_exact("fs_search ~/notes")
+    child = chat(spawn, "work", "fs_search ~/notes")
     child.expect_exact("half an ans")
     child.sendcontrol("c")
     child.expect_exact("<<cancelled>>")
@@ -85,10 +79,7 @@ def test_a_killed_program_leaves_the_cursor(spawn: Spawn) -> None:
 
 def test_an_error_for_people_is_one_line(spawn: Spawn) -> None:
     """No traceback, and the chat goes on."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("fail\r")
-    child.expect_exact("no model is set up; run myclaw setup")
+    child = chat(spawn, "fail", "no model is set up; run myclaw setup")
     leave(child)
     assert "Traceback" not in seen(child)
 
@@ -163,10 +154,7 @@ def test_slash_commands_complete(spawn: Spawn) -> None:
 
 def test_a_turn_closes_with_what_was_done(spawn: Spawn) -> None:
     """Answer first, then the steps, then the sums."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("steps\r")
-    child.expect_exact("Done.")
+    child = chat(spawn, "steps", "Done.")
     child.expect_exact("done: fs_write /srv/notes/a.md (undo: /undo)")
     child.expect_exact("1 step")
     leave(child)
@@ -174,10 +162,7 @@ def test_a_turn_closes_with_what_was_done(spawn: Spawn) -> None:
 
 def test_the_spinner_is_gone_from_the_final_screen(spawn: Spawn) -> None:
     """Each spinner row is erased before the answer becomes final."""
-    child = spawn("serve")
-    at_prompt(child)
-    child.send("hello\r")
-    child.expect_exact("got 5 characters")
+    child = chat(spawn, "hello", "got 5 characters")
     leave(child)
     frames = re.findall(r"\x1b\[\?25l(.*?)\x1b\[\?25h", seen(child), re.DOTALL)
     after = frames[max(n for n, frame in enumerate(frames) if "thinking" in frame) + 1]
