@@ -6,6 +6,8 @@ import os
 import secrets
 from pathlib import Path
 
+from myclaw_core.files.durable import sync_folder
+
 __all__ = ["replace_file"]
 
 
@@ -30,8 +32,4 @@ def replace_file(path: Path, data: bytes) -> None:
         fresh.replace(real)
     finally:
         fresh.unlink(missing_ok=True)
-    folder = os.open(real.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(real.parent)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from myclaw_core.errors import StoreError
+from myclaw_core.files.durable import sync_folder, write_new
 from myclaw_core.messages import N_
 
 __all__ = ["KEY_BYTES", "load_or_create_key"]
@@ -41,17 +42,13 @@ def load_or_create_key(path: Path) -> bytes:
 def _create(path: Path) -> None:
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
     try:
-        handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
-            file.flush()
-            os.fsync(handle)
+        write_new(fresh, secrets.token_bytes(KEY_BYTES))
         # Unlike a rename, a link never replaces the key of a process that was faster.
         with suppress(FileExistsError):
             os.link(fresh, path)
     finally:
         fresh.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _load(path: Path) -> bytes:
@@ -70,11 +67,3 @@ def _load(path: Path) -> bytes:
     if len(key) != KEY_BYTES:
         raise StoreError(N_("{path} is not a key of {n} bytes; put it back from a backup", path=str(path), n=KEY_BYTES))
     return key
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -28,6 +28,7 @@ __all__ = [
     "SIGNATURE_FILE",
     "FolderFiles",
     "UnfitFolderError",
+    "opened_folder",
     "read_folder",
 ]
 
@@ -82,9 +83,21 @@ def read_folder(folder: Path) -> FolderFiles:
 
 
 @contextmanager
+def opened_folder(path: Path) -> Iterator[int]:
+    """Open a folder that is no link itself, and whose parent may be reached through links.
+
+    Raises:
+        EffectChangedError: It is a link.
+        OSError: It does not exist, is none, or may not be entered.
+    """
+    path = path.absolute()
+    with open_folder(os.path.join(os.path.realpath(path.parent), path.name)) as opened:
+        yield opened
+
+
+@contextmanager
 def _opened(folder: Path) -> Iterator[int]:
-    parent = os.path.join(os.path.realpath(folder.parent.parent), folder.parent.name)
-    with open_folder(parent) as above:
+    with opened_folder(folder.parent) as above:
         status = status_at((above, folder.name))
         if status is None:
             raise UnfitFolderError(N_("there is no such folder"))

@@ -3,8 +3,6 @@
 The new version is made ready beside the old one, under a name that is none of a neuron. Once the record says that it
 is the one that may run, it is brought into place; that can be done again from wherever it was interrupted.
 """
-# Descriptors, not paths: pathlib cannot act in an opened folder.
-# ruff: noqa: PTH118
 
 from __future__ import annotations
 
@@ -15,9 +13,17 @@ from pathlib import Path
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import EffectChangedError, UsageError
-from myclaw_core.files.handles import Place, kind_at, list_names, open_folder, open_regular, remove, rename
+from myclaw_core.files.durable import sync_folder, write_new
+from myclaw_core.files.handles import Place, kind_at, list_names, open_regular, remove, rename
 from myclaw_core.messages import N_
-from myclaw_core.neurons.folder import BESIDE, JOURNAL_FILES, SIGNATURE_FILE, UnfitFolderError, read_folder
+from myclaw_core.neurons.folder import (
+    BESIDE,
+    JOURNAL_FILES,
+    SIGNATURE_FILE,
+    UnfitFolderError,
+    opened_folder,
+    read_folder,
+)
 from myclaw_core.neurons.normal import NEURON_FILES, normalized
 from myclaw_core.neurons.signing import digest_of
 from myclaw_core.neurons.types import VerifiedNeuron
@@ -29,7 +35,6 @@ __all__ = ["archived_as", "bring_into_place", "make_ready", "names_beside", "req
 _NEW, _OLD = "new", "old"
 _ARCHIVED_CHARS = 50
 _OWN_FILES = (*NEURON_FILES, SIGNATURE_FILE, *JOURNAL_FILES)
-_CREATE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def require_replaceable(neurons: Path, name: str, files: Mapping[str, bytes], key: bytes) -> None:
@@ -47,7 +52,7 @@ def require_replaceable(neurons: Path, name: str, files: Mapping[str, bytes], ke
         return
     if not folder.is_dir() or folder.is_symlink():
         raise UsageError(N_("{path} is a link or a file, not a folder; move it away", path=str(folder)))
-    with _opened(neurons / name) as opened:
+    with opened_folder(neurons / name) as opened:
         names = list_names(opened)
         if other := [each for each in names if each not in _OWN_FILES]:
             raise UsageError(
@@ -70,16 +75,16 @@ def make_ready(neurons: Path, name: str, files: Mapping[str, bytes], signature: 
     Raises:
         OSError: It cannot be written; nothing is left of it.
     """
-    with _opened(neurons) as folder:
+    with opened_folder(neurons) as folder:
         place = (folder, _beside(name, _NEW))
         _discard(place)
         os.mkdir(place[1], 0o700, dir_fd=folder)
         try:
             with _inside(place) as fresh:
                 for file, data in {**files, SIGNATURE_FILE: _signature_bytes(signature)}.items():
-                    _write((fresh, file), data)
-                _sync(fresh)
-            _sync(folder)
+                    write_new(file, data, folder=fresh)
+                sync_folder(".", folder=fresh)
+            sync_folder(".", folder=folder)
         except BaseException:
             _discard(place)
             raise
@@ -96,7 +101,7 @@ def bring_into_place(neurons: Path, name: str, digest: str) -> bool:
     Raises:
         OSError: A step of it failed; it can be called again.
     """
-    with _opened(neurons) as folder:
+    with opened_folder(neurons) as folder:
         place, new, old = (folder, name), (folder, _beside(name, _NEW)), (folder, _beside(name, _OLD))
         if not _holds(neurons / name, digest) and _holds(neurons / new[1], digest):
             _take_journal(place, new)
@@ -120,13 +125,13 @@ def resign_in_place(neurons: Path, name: str, signature: str) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    with _opened(neurons) as folder:
+    with opened_folder(neurons) as folder:
         place, new = (folder, name), (folder, _beside(name, _NEW))
         _discard(new)
         os.mkdir(new[1], 0o700, dir_fd=folder)
         try:
             with _inside(new) as fresh, _inside(place) as there:
-                _write((fresh, SIGNATURE_FILE), _signature_bytes(signature))
+                write_new(SIGNATURE_FILE, _signature_bytes(signature), folder=fresh)
                 rename((fresh, SIGNATURE_FILE), (there, SIGNATURE_FILE))
         finally:
             _discard(new)
@@ -144,7 +149,7 @@ def archived_as(home: Home, clock: Clock, name: str, what: str = "") -> Path:
 
 def names_beside(neurons: Path) -> list[str]:
     """Return the neurons beside whose place something was left by a process that died."""
-    with suppress(OSError, EffectChangedError), _opened(neurons) as folder:
+    with suppress(OSError, EffectChangedError), opened_folder(neurons) as folder:
         found = filter(None, map(BESIDE.fullmatch, list_names(folder)))
         return sorted({match[1] for match in found})
     return []
@@ -156,14 +161,6 @@ def _signature_bytes(signature: str) -> bytes:
 
 def _beside(name: str, what: str) -> str:
     return f".{name}.{what}"
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    """Open a folder that is no link itself, and whose parent may be reached through links."""
-    path = folder.absolute()
-    with open_folder(os.path.join(os.path.realpath(path.parent), path.name)) as opened:
-        yield opened
 
 
 @contextmanager
@@ -220,19 +217,3 @@ def _discard(place: Place) -> None:
         if list_names(folder):
             return
     remove(place)
-
-
-def _write(place: Place, data: bytes) -> None:
-    handle = os.open(place[1], _CREATE, 0o600, dir_fd=place[0])
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(handle)
-
-
-def _sync(folder: int) -> None:
-    listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-    try:
-        os.fsync(listing)
-    finally:
-        os.close(listing)

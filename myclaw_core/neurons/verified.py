@@ -12,9 +12,9 @@ from attrs import frozen
 
 from myclaw_core.errors import MyclawError, StoreError, UsageError
 from myclaw_core.events.keys import load_or_create_key
-from myclaw_core.files.handles import list_names, open_folder
+from myclaw_core.files.handles import list_names
 from myclaw_core.messages import N_
-from myclaw_core.neurons.folder import BESIDE, SIGNATURE_FILE, FolderFiles, UnfitFolderError, read_folder
+from myclaw_core.neurons.folder import BESIDE, SIGNATURE_FILE, FolderFiles, UnfitFolderError, opened_folder, read_folder
 from myclaw_core.neurons.manifest import MANIFEST_FILE, NAME_TOLD, NEURON_NAME, read_manifest
 from myclaw_core.neurons.normal import is_normal
 from myclaw_core.neurons.signing import digest_of, verify
@@ -78,9 +78,8 @@ def neuron_names(neurons: Path) -> list[str]:
     Raises:
         EffectChangedError: It is a link.
     """
-    path = neurons.absolute()
     try:
-        with open_folder(str(Path(os.path.realpath(path.parent)) / path.name)) as opened:
+        with opened_folder(neurons) as opened:
             return [name for name in list_names(opened) if not BESIDE.fullmatch(name)]
     except FileNotFoundError:
         return []
