@@ -60,7 +60,7 @@ class Limited:
         return self._world.real_path(path)
 
     def may_write(self, path: str) -> None:
-        """Return where a file may be written as far as the manifest goes.
+        """Check that a file may be written as far as the manifest goes.
 
         Raises:
             NotDeclaredError: It may not.
