@@ -15,6 +15,7 @@ from myclaw_core.approval.records import RECORD_KIND, open_records
 from myclaw_core.approval.steady import SteadyTime
 from myclaw_core.events.types import GrantEnded
 from myclaw_core.testing import FakeClock
+from myclaw_core.types.action import Caller, PlannedAction
 
 
 async def grant(desk: Any, channel: Any, turn: Any, kit: Any, reach: str, **action: Any) -> None:
@@ -72,6 +73,42 @@ def test_steady_time_never_goes_back_and_never_stands_still(clock: FakeClock) ->
         clock.advance(seconds=1)
         assert time.now() >= start + timedelta(seconds=1)
         start = time.now()
+
+
+OUTER, COPY = Caller(actor="neuron:outer", version="a"), Caller(actor="neuron:copy", version="b")
+
+
+@pytest.mark.parametrize("reach", ["30_min", "3_times", "always"])
+@pytest.mark.parametrize(
+    "others",
+    [
+        (OUTER, evolve(COPY, version="c")),
+        (evolve(OUTER, version="c"), COPY),
+        (OUTER, evolve(COPY, actor="neuron:other")),
+        (evolve(OUTER, actor="neuron:other"), COPY),
+        (COPY, OUTER),
+        (COPY,),
+        (),
+    ],
+)
+async def test_a_grant_covers_the_neurons_it_was_given_for_and_these_versions_of_them(
+    desk: Any, channel: Any, turn: Any, kit: Any, reach: str, others: tuple[Caller, ...]
+) -> None:
+    """A new body of any on the way is asked about anew, and so is another neuron with the same body."""
+    task, ids = await desk.put(channel, turn, kit.asking(through(kit.planned(turn), OUTER, COPY)))
+    desk.clock.advance(seconds=4)
+    assert await desk.press(ids[0], reach=reach) is None
+    await task
+
+    assert not await desk.act(through(kit.planned(turn), *others))
+    assert await desk.act(through(kit.planned(turn), OUTER, COPY))
+
+
+def through(action: PlannedAction, *callers: Caller) -> PlannedAction:
+    """Return the action as the call of the last of these neurons, each called by the one before."""
+    if not callers:
+        return action
+    return evolve(action, actor=callers[-1].actor, actor_version=callers[-1].version, callers=callers)
 
 
 async def test_grants_are_numbered_listed_and_ended(desk: Any, channel: Any, turn: Any, kit: Any) -> None:

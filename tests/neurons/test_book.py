@@ -15,6 +15,7 @@ from signed_neurons import BODY, neuron_files, write_neuron
 
 from myclaw_core.events.types import NeuronBorn, NeuronChanged
 from myclaw_core.neurons.book import SETTLE_S
+from myclaw_core.neurons.lock import changing_neurons, is_changing
 from myclaw_core.neurons.records import changed, misplaced, standing
 from myclaw_core.neurons.signing import neuron_key
 from myclaw_core.paths import Home
@@ -169,6 +170,41 @@ async def test_a_folder_that_is_still_being_written_is_not_put_aside(neurons: Ad
 
     assert await neurons.refreshed() == ["word_count"]
     assert (await neurons.record()).status == "active"
+
+
+async def test_while_a_process_changes_neurons_none_is_put_aside(neurons: AdoptedNeurons, clock: FakeClock) -> None:
+    """What lies there then is not final; it is put aside once the change is over and it is unfit still."""
+    folder = await neurons.adopt()
+    (folder / "body.py").write_bytes(BETTER)
+    assert await neurons.refreshed() == []
+    clock.advance(seconds=SETTLE_S)
+    async with changing_neurons(neurons.home.state, clock):
+        assert await neurons.refreshed() == []
+        assert (await neurons.record()).status == "active"
+
+    await neurons.book.refresh()
+    assert (await neurons.record()).status == "quarantined"
+
+
+async def test_a_folder_that_is_mended_at_the_last_moment_is_not_put_aside(
+    neurons: AdoptedNeurons, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is looked at once more in the transaction that would put it on record."""
+    folder = await neurons.adopt()
+    (folder / "body.py").write_bytes(BETTER)
+    assert await neurons.refreshed() == []
+    clock.advance(seconds=SETTLE_S)
+
+    def mended_meanwhile(state: Path) -> bool:
+        (folder / "body.py").write_bytes(BODY)
+        return is_changing(state)
+
+    monkeypatch.setattr("myclaw_core.neurons.book.is_changing", mended_meanwhile)
+    await neurons.book.refresh()
+
+    assert (folder / "body.py").read_bytes() == BODY
+    assert (await neurons.record()).status == "active"
+    assert await neurons.refreshed() == ["word_count"]
 
 
 async def test_a_folder_that_is_gone_is_told_and_works_again_when_the_same_bytes_are_back(

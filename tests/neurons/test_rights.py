@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from neuron_runs import EVERYTHING, NOW, FolderWorld, manifest_of, run_body
 
+from myclaw_core.neurons.quotas import MAX_ACTS
 from myclaw_core.neurons.rights import Limited, NotDeclaredError
 from myclaw_core.neurons.world import CtxError
 
@@ -240,6 +241,17 @@ async def test_a_quota_counts_what_is_done_and_nothing_else(world: FolderWorld, 
         await act(rights)
     assert caught.value.kind == "quota"
     assert await rights.read("~/a") == b"a"
+
+
+async def test_what_is_not_declared_counts_too(limited: MakeLimited, world: FolderWorld) -> None:
+    """Each such call is put on record, so there is an end to them as well."""
+    rights = limited()
+    for _ in range(MAX_ACTS):
+        with pytest.raises(NotDeclaredError):
+            await rights.call("tool_b", {})
+    with pytest.raises(CtxError, match="may not do more than 1000 things"):
+        await rights.call("tool_b", {})
+    assert world.asked == [("undeclared", "tool_b")] * MAX_ACTS
 
 
 async def test_one_run_cannot_do_things_without_end(limited: MakeLimited, world: FolderWorld) -> None:

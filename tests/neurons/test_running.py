@@ -282,6 +282,39 @@ async def test_a_body_that_lets_an_error_of_the_world_through_has_not_failed(
     assert (end.outcome, end.message, end.line) == (outcome, "the person said no", 2)
 
 
+@pytest.mark.parametrize(("kind", "raised"), [("denied", "PermissionError"), ("missing", "FileNotFoundError")])
+async def test_an_error_of_its_own_beside_one_of_the_world_is_the_failure_of_the_body(
+    tmp_path: Path, kind: Any, raised: str
+) -> None:
+    """Of the same type, after the other was caught: only the very text of the world excuses it."""
+
+    async def refuses(_what: str, _asked: Any) -> Any:
+        raise CtxError(N_("the person said no"), kind)
+
+    source = f"""\
+async def run(ctx, args):
+    try:
+        await ctx.call('tool_a')
+    except {raised}:
+        pass
+    raise {raised}('of its own')
+"""
+    end = await run_body(source, FolderWorld(tmp_path, refuses), **EVERYTHING)
+
+    assert (end.outcome, end.raised, end.message) == ("failed", raised, "of its own")
+
+
+async def test_no_more_lines_are_noted_than_a_person_reads(world: FolderWorld) -> None:
+    """The first 200, each cut after 500 characters; the body goes on."""
+    source = "def run(ctx, args):\n    for n in range(203):\n        ctx.log(f'{n} ' + 'x' * 600)\n    return 'done'"
+    end = await run_body(source, world)
+
+    assert end.output == "done"
+    assert [line.partition(" ")[0] for line in end.log] == [str(number) for number in range(200)]
+    assert {len(line) for line in end.log} == {500}
+    assert tuple(world.lines) == end.log
+
+
 @pytest.mark.parametrize(
     ("capabilities", "outcome"), [(["fs-read:~/notes/*"], "denied"), (["fs-write:~/notes/*"], "failed")]
 )

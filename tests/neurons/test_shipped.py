@@ -126,8 +126,9 @@ def test_a_shipped_manifest_is_plain_and_asks_for_no_more_than_it_needs(name: st
     assert "fs-write" in kinds or re.search(r"only reads|opens no file|changes and deletes nothing", manifest.purpose)
     assert "fs-read:/*" not in manifest.capabilities
     assert manifest.origin == "shipped"
-    for properties in (manifest.input_schema["properties"].values(),):
-        assert all(each["description"].endswith(".") for each in properties)
+    properties = manifest.input_schema["properties"].values()
+    assert properties
+    assert all(each["description"].endswith(".") for each in properties)
     assert manifest.input_schema["additionalProperties"] is False
 
 
