@@ -37,8 +37,6 @@ _MORE: Mapping[EffectKind, Text] = {
     "fs_delete": N_("{tool}: delete {target} and {more} more"),
 }
 _CHANGE_MORE = N_("{tool}: change {target} and {more} more")
-_LET_IN = N_("let the neuron {target} {version} in")
-_CALL_IT = N_("call the neuron {target}")
 
 
 def summary_of(tool: str, effects: Sequence[Effect], user_home: str, version: str = "") -> Text:
@@ -64,9 +62,9 @@ def summary_of(tool: str, effects: Sequence[Effect], user_home: str, version: st
 def _on_one(tool: str, effect: Effect, user_home: str, version: str) -> Text:
     target = shown_target(effect, user_home)
     if effect.kind == "neuron_spawn" and version:
-        return N_(_LET_IN.msgid, target=target, version=visible(version))
+        return N_("let the neuron {target} {version} in", target=target, version=visible(version))
     if effect.kind == "neuron_invoke" and effect.target == tool:
-        return N_(_CALL_IT.msgid, target=visible(tool.removeprefix("neuron:")))
+        return N_("call the neuron {target}", target=visible(tool.removeprefix("neuron:")))
     return N_(_ONE[effect.kind].msgid, tool=visible(tool), target=target)
 
 

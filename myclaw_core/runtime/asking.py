@@ -59,12 +59,12 @@ class Asker:
         asked = [item for item in judged if item.asks]
         if self._turn.dry_run:
             asked = [item for item in asked if runs_dry(item.step)]
-        frame = asked[0].around.frame if asked else None
+        if not asked:
+            return
+        frame = asked[0].around.frame
         if frame and self._in_vain.get(frame.outermost.step_index, 0) >= MOST_IN_VAIN:
             for item in asked:
                 item.error = ToolError(kind="denied", message=_no_more())
-            return
-        if not asked:
             return
         self._channel.status(Status(phase="waiting", tool=asked[0].step.tool_name, beside=self._left is not None))
         before_s = self._services.clock.monotonic()

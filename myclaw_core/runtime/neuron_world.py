@@ -6,7 +6,6 @@ import random
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from math import inf
-from pathlib import Path
 from typing import Any
 
 from attrs import define, evolve, frozen
@@ -21,6 +20,7 @@ from myclaw_core.neurons.world import CtxError
 from myclaw_core.policy.types import Situation
 from myclaw_core.runtime.calling import CallLimits, ModelCaller, TooDearError, TurnEndedError
 from myclaw_core.runtime.ctx_tools import CTX_LLM, CTX_READ, CTX_WRITE, write_args
+from myclaw_core.runtime.received import received_error
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.tool import Handed
@@ -136,9 +136,9 @@ class TurnWorld:
     def real_path(self, path: str) -> str:
         """Return the real path of a file as a tool would read it."""
         try:
-            real = resolve_path(path, self._frame.situation.cwd, str(Path.home())).real
+            real = resolve_path(path, self._frame.situation.cwd).real
         except (MyclawError, ValueError) as error:
-            raise _failed(error) from error
+            raise CtxError(received_error(error), "failed") from error
         self._compared[path] = real
         return real
 
@@ -265,7 +265,3 @@ class TurnWorld:
         finally:
             frame.spent(sum(call.cost_eur for call in calls[before:]))
         return reply.message.text
-
-
-def _failed(error: Exception) -> CtxError:
-    return CtxError(error.text if isinstance(error, MyclawError) else N_("{error}", error=str(error)), "failed")

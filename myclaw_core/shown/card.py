@@ -173,12 +173,10 @@ def _label(label: str) -> str:
 
 
 def _tool(action: PlannedAction, risk: RiskBand) -> str:
-    if action.callers:
-        chain = " → ".join(caller.actor for caller in action.callers)
-        return _("{tool} by {actor} (risk: {risk})", tool=action.tool_name, actor=chain, risk=_RISKS[risk])
-    if action.actor == action.tool_name:
+    if not action.callers and action.actor == action.tool_name:
         return _("{tool} (risk: {risk})", tool=action.tool_name, risk=_RISKS[risk])
-    return _("{tool} by {actor} (risk: {risk})", tool=action.tool_name, actor=action.actor, risk=_RISKS[risk])
+    chain = " → ".join(caller.actor for caller in action.callers) or action.actor
+    return _("{tool} by {actor} (risk: {risk})", tool=action.tool_name, actor=chain, risk=_RISKS[risk])
 
 
 def _changes(action: PlannedAction) -> bool:
