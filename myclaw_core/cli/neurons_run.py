@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     is_piped = args.args == "-"
     given = sys.stdin.buffer.read(LINE_LIMIT_BYTES + 1) if is_piped else os.fsencode(args.args)
     typed = f"neuron:{name} {'' if is_piped else args.args}".strip()
-    return asyncio.run(_run(args, f"neuron:{name}", _arguments(given), typed))
+    return asyncio.run(_run(args, name, _arguments(given), typed))
 
 
 def _arguments(given: bytes) -> dict[str, Any]:
@@ -58,21 +58,20 @@ def _arguments(given: bytes) -> dict[str, Any]:
     return value
 
 
-async def _run(args: argparse.Namespace, tool: str, given: dict[str, Any], typed: str) -> int:
+async def _run(args: argparse.Namespace, name: str, given: dict[str, Any], typed: str) -> int:
     from myclaw_core.agent import Agent
     from myclaw_core.cli.holds import STOPPED, see_off
     from myclaw_core.paths import Home
     from myclaw_core.runtime.single_call import SingleCall
     from myclaw_core.runtime.types import ToolCall
 
-    roots = open_roots(args.root)
+    tool, roots = f"neuron:{name}", open_roots(args.root)
     async with Agent.open(Home.find()) as agent:
         channel = _channel(agent)
         for notice in agent.notices:
             channel.notice(notice)
-        await agent.services.neurons.refresh()
         if tool not in agent.services.tools:
-            raise UsageError(await _why_not(agent, tool.removeprefix("neuron:")))
+            raise UsageError(await _why_not(agent, name))
         if problem := problem_with(agent.services.tools[tool], given):
             raise UsageError(problem)
         turn = await _turn(agent, args, channel, roots, typed)
