@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neurons_in_turns import FILES, adopt, called, inner
 
+from myclaw_core.neurons.questions import ADMIT
 from myclaw_core.runtime.ctx_tools import ctx_tools, write_args
+from myclaw_core.runtime.shelf import RESERVED_TOOLS
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ToolCall
 from myclaw_core.runtime.validation import ArgumentValidator
@@ -48,6 +50,11 @@ def pages() -> Iterator[Callable[[Mapping[str, bytes]], str]]:
 
 
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in ctx_tools()}
+
+
+def test_the_names_of_all_internal_tools_are_reserved() -> None:
+    """No plugin can offer a tool in place of one of them."""
+    assert {*TOOLS, ADMIT} == RESERVED_TOOLS
 
 
 @given(content=st.binary() | st.text().map(str.encode))
