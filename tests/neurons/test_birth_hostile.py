@@ -140,6 +140,10 @@ REFUSED = {
         GREEN + "\nimport os\ndef test_last(run):\n    os.write(0, b'\\xff\\xff\\xff\\xff')\n",
         "results missing: 1; the tests printed or sent too much, in test_last",
     ),
+    "as many tests under other names": (
+        GREEN + "\nglobals()['test_other'] = globals().pop('test_green_negative')\n",
+        "once it is loaded (their number: 3) than are written in it (3)",
+    ),
     "a patched encoder": (
         GREEN
         + "\nimport sys\nchannel = sys.modules['myclaw_core.neurons.inside.channel']\n"
