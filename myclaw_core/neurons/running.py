@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import Any
 
 from attrs import frozen
 
@@ -19,7 +19,7 @@ from myclaw_core.neurons.refusing import outcome_of
 from myclaw_core.neurons.requests import ForeignFrameError, Request
 from myclaw_core.neurons.rights import Limited
 from myclaw_core.neurons.schemas import validator
-from myclaw_core.neurons.types import NeuronManifest
+from myclaw_core.neurons.types import BodyOutcome, NeuronManifest
 from myclaw_core.neurons.wall import WallClock
 from myclaw_core.neurons.world import World
 from myclaw_core.sandbox.code import CodeJob, CodeLimits, Running
@@ -28,9 +28,7 @@ from myclaw_core.sandbox.types import SandboxOutcome, SandboxReport
 from myclaw_core.schemas import first_failures
 from myclaw_core.types.text import Text
 
-__all__ = ["BodyEnd", "BodyOutcome", "run_neuron"]
-
-BodyOutcome = Literal["ok", "failed", "denied", "refused", "cancelled", "timeout", "memory", "cpu", "output", "killed"]
+__all__ = ["BodyEnd", "run_neuron"]
 
 _MAX_OUTPUT_BYTES = 512 << 10
 _SHOWN_CHARS = 300

@@ -14,6 +14,7 @@ from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
 __all__ = [
+    "BodyOutcome",
     "CodeFinding",
     "Invocation",
     "NeuronEntry",
@@ -162,6 +163,9 @@ class NeuronEntry:
     neuron: VerifiedNeuron | None = None
 
 
+BodyOutcome = Literal["ok", "failed", "denied", "refused", "cancelled", "timeout", "memory", "cpu", "output", "killed"]
+
+
 @frozen(kw_only=True)
 class Invocation:
     """One run of a neuron, as its journal keeps it.
@@ -179,7 +183,7 @@ class Invocation:
     trace_id: UUID
     at: datetime
     caller: str
-    outcome: Literal["ok", "failed", "denied", "refused", "cancelled", "timeout", "memory", "cpu", "output", "killed"]
+    outcome: BodyOutcome
     wall_ms: int
     cost_eur: float = 0.0
     gap_pre: float | None = None

@@ -12,8 +12,8 @@ from attrs import evolve
 from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.messages import N_
 from myclaw_core.neurons.quotas import wall_s
-from myclaw_core.neurons.running import BodyEnd, BodyOutcome, run_neuron
-from myclaw_core.neurons.types import Invocation, VerifiedNeuron
+from myclaw_core.neurons.running import BodyEnd, run_neuron
+from myclaw_core.neurons.types import BodyOutcome, Invocation, VerifiedNeuron
 from myclaw_core.neurons.wall import WallClock
 from myclaw_core.runtime.calling import ModelCaller
 from myclaw_core.runtime.channel import Channel
