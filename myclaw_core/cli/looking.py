@@ -13,23 +13,33 @@ from myclaw_core.messages import _
 
 if TYPE_CHECKING:
     from myclaw_core.clock import Clock
+    from myclaw_core.config import Config
+    from myclaw_core.dispatch import Dispatcher
     from myclaw_core.events.log import EventLog
+    from myclaw_core.paths import Home
 
-__all__ = ["opened_log", "tell_broken"]
+__all__ = ["lenient_plugins", "opened_log", "tell_broken"]
 
 
 @asynccontextmanager
 async def opened_log() -> AsyncIterator[tuple[EventLog, Clock]]:
     """Open the event log alone: nothing is started, checked or cleared up."""
     from myclaw_core.clock import SystemClock
-    from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
+    from myclaw_core.compose import open_log
     from myclaw_core.paths import Home
 
     home, clock = Home.find(), SystemClock()
-    plugins = load_plugins(home, lenient=True)
-    dispatcher, config = configured_dispatcher(home, plugins, clock, lambda _fault: None, on_broken=tell_broken)
+    dispatcher, config = lenient_plugins(home, clock)
     async with open_log(home, dispatcher, config, clock) as log:
         yield log, clock
+
+
+def lenient_plugins(home: Home, clock: Clock) -> tuple[Dispatcher, Config]:
+    """Return what calls the plugins, and the configuration: the defaults where it does not load, which is told."""
+    from myclaw_core.compose import configured_dispatcher, load_plugins
+
+    plugins = load_plugins(home, lenient=True)
+    return configured_dispatcher(home, plugins, clock, lambda _fault: None, on_broken=tell_broken)
 
 
 def tell_broken(error: ConfigError) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from myclaw_core.neurons.checking import Analyze
     from myclaw_core.neurons.types import CodeFinding
 
-__all__ = ["folder_of", "print_findings", "read_files", "run"]
+__all__ = ["finding_json", "folder_of", "print_findings", "read_files", "run"]
 
 _KEYS = ("name", "body_base64", "capabilities", "may_call")
 _MOST_BYTES = 1_000_000
@@ -72,12 +72,10 @@ def folder_of(home: Home, neuron: str) -> Path:
 
 def _rules(home: Home) -> _Rules:
     """Return the rules of the plugins and programs that the configuration leaves on."""
-    from myclaw_core.cli.looking import tell_broken
+    from myclaw_core.cli.looking import lenient_plugins
     from myclaw_core.clock import SystemClock
-    from myclaw_core.compose import configured_dispatcher, load_plugins
 
-    plugins = load_plugins(home, lenient=True)
-    dispatcher, config = configured_dispatcher(home, plugins, SystemClock(), lambda _fault: None, on_broken=tell_broken)
+    dispatcher, config = lenient_plugins(home, SystemClock())
     return _Rules(analyze=dispatcher.analyze, programs=config.neurons.programs)
 
 
@@ -92,7 +90,7 @@ def _check_folder(folder: Path, rules: _Rules, *, as_json: bool) -> int:
 def print_findings(name: str, found: Sequence[CodeFinding], *, as_json: bool) -> None:
     """Print what was found in a neuron, one line each; for programs, one document."""
     if as_json:
-        document = {"name": name, "ok": not found, "findings": list(map(_json, found))}
+        document = {"name": name, "ok": not found, "findings": list(map(finding_json, found))}
         print(json.dumps(document, ensure_ascii=False, indent=2))
         return
     for each in found:
@@ -170,5 +168,6 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(each, str) for each in value)
 
 
-def _json(found: CodeFinding) -> dict[str, Any]:
+def finding_json(found: CodeFinding) -> dict[str, Any]:
+    """Return a finding for programs."""
     return {"file": found.file, "line": found.line, "rule": found.rule, "message": str(found.message)}

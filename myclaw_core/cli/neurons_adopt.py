@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from myclaw_core.cli.neurons import finding_json
 from myclaw_core.cli.waiting import waiting
 from myclaw_core.events.words import word
 from myclaw_core.files.visible import visible
@@ -116,9 +117,7 @@ class _Telling:
             loop.remove_signal_handler(signal.SIGINT)
 
     def _check(self, found: Sequence[CodeFinding]) -> None:
-        self._document["findings"] = [
-            {"file": each.file, "line": each.line, "rule": each.rule, "message": str(each.message)} for each in found
-        ]
+        self._document["findings"] = list(map(finding_json, found))
         for each in found:
             self._say(render(each.told))
         if not found:

@@ -29,18 +29,16 @@ _STUB = {
 
 def run(args: argparse.Namespace) -> int:
     """Analyse a neuron, run its birth tests and print a line for each; 1 where anything is refused."""
-    from myclaw_core.cli.looking import tell_broken
+    from myclaw_core.cli.looking import lenient_plugins
     from myclaw_core.cli.neurons import folder_of, print_findings, read_files
     from myclaw_core.clock import SystemClock
-    from myclaw_core.compose import configured_dispatcher, load_plugins
     from myclaw_core.neurons.checking import check_neuron
     from myclaw_core.paths import Home
 
     home, clock = Home.find(), SystemClock()
     folder = folder_of(home, args.neuron)
     name, files = folder.resolve().name, read_files(folder)
-    plugins = load_plugins(home, lenient=True)
-    dispatcher, config = configured_dispatcher(home, plugins, clock, lambda _fault: None, on_broken=tell_broken)
+    dispatcher, config = lenient_plugins(home, clock)
     if found := check_neuron(files, name, dispatcher.analyze, programs=config.neurons.programs):
         print_findings(name, found, as_json=args.json)
         return 1

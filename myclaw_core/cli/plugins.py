@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from myclaw_core.cli.looking import tell_broken
+from myclaw_core.cli.looking import lenient_plugins
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import _, render
 
@@ -35,10 +35,8 @@ def run(args: argparse.Namespace) -> int:
 def _reports(home: Home) -> Sequence[PluginReport]:
     """Return the reports after plugins were loaded and asked for what they must have declared."""
     from myclaw_core.clock import SystemClock
-    from myclaw_core.compose import configured_dispatcher, load_plugins
 
-    plugins = load_plugins(home, lenient=True)
-    dispatcher, _ = configured_dispatcher(home, plugins, SystemClock(), lambda _fault: None, on_broken=tell_broken)
+    dispatcher, _ = lenient_plugins(home, SystemClock())
     dispatcher.tools()
     return dispatcher.plugins.reports
 
