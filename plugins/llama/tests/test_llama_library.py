@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from myclaw_llama.frames import packed, unpacked
 from myclaw_llama.provider import LlamaProvider
 from needed import lacks_package
 
 from myclaw_core.clock import SystemClock
+from myclaw_core.native.frames import packed, unpacked
 from myclaw_core.runtime.model import ModelError, ModelRequest
 from myclaw_core.runtime.types import Message
 

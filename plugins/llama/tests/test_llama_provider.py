@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from myclaw_llama.backoff import BackOff
 from myclaw_llama.plugin import myclaw_models
 from myclaw_llama.provider import LlamaProvider
 
@@ -130,20 +129,6 @@ async def test_a_process_that_keeps_dying_is_left_alone_for_a_while(
     assert "tiny.gguf ended 2 times in a row; it is started again in 2 s at the earliest" in str(refused)
     assert (await provider.complete(ask(model, "say a"), nothing)).message.text == "a"
     assert len(pids(model)) == 3
-
-
-def test_the_wait_doubles_up_to_a_minute_and_an_answer_ends_it(clock: FakeClock) -> None:
-    """The first time there is none."""
-    back_off, waits = BackOff(clock), []
-    for _ in range(9):
-        back_off.ended()
-        waits.append(back_off.left_s)
-    clock.advance(seconds=59)
-    nearly = back_off.left_s
-    back_off.worked()
-
-    assert waits == [0, 2, 4, 8, 16, 32, 60, 60, 60]
-    assert (nearly, back_off.left_s) == (1, 0)
 
 
 async def test_a_call_that_is_cancelled_ends_its_process_at_once(make: Make, model: str, ask: Ask) -> None:
@@ -281,10 +266,11 @@ async def test_the_process_is_not_given_the_keys_of_services(
 ) -> None:
     """A model file is data of somebody else, read by native code."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
+    monkeypatch.setenv("LLAMA_API_KEY", "secret")
     monkeypatch.setenv("GGML_VK_VISIBLE_DEVICES", "0")
     names = json.loads((await make().complete(ask(model, "environment"), nothing)).message.text)
 
-    assert "ANTHROPIC_API_KEY" not in names
+    assert not {"ANTHROPIC_API_KEY", "LLAMA_API_KEY"} & set(names)
     assert {"GGML_VK_VISIBLE_DEVICES", "PATH"} <= set(names)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from attrs import evolve
 
 from myclaw_core.messages import N_
+from myclaw_core.native.child import ChildEndedError
+from myclaw_core.native.frames import Frame
 from myclaw_core.runtime.callsite import short_line
 from myclaw_core.runtime.model import ModelError
-from myclaw_llama.child import ChildEndedError
-from myclaw_llama.frames import Frame
 
 __all__ = ["NO_LIBRARY", "ended", "paused", "refused", "too_slow", "tools_refused"]
 

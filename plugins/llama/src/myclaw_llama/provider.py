@@ -17,15 +17,17 @@ from myclaw_core.runtime.types import Message, Usage
 from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
-    from myclaw_llama.child import Child
-    from myclaw_llama.frames import Frame
+    from myclaw_core.native.child import Child
+    from myclaw_core.native.frames import Frame
 
 __all__ = ["LlamaProvider"]
 
 _LIBRARY = "llama_cpp"
 _WORKER = (sys.executable, "-P", "-m", "myclaw_llama.worker")
 _LOAD_S = 300.0
+_LONGEST_WAIT_S = 60.0
 _MOST_THREADS = 8
+_SETTINGS = ("CUDA_", "GGML_", "HIP_", "LLAMA_", "OMP_", "ROCR_", "VK_")
 
 
 class LlamaProvider:
@@ -54,7 +56,7 @@ class LlamaProvider:
         timeout_s: float = 60.0,
         command: Sequence[str] = (),
     ) -> None:
-        from myclaw_llama.backoff import BackOff
+        from myclaw_core.native.backoff import BackOff
 
         self._clock = clock
         self._context_tokens = context_tokens
@@ -62,9 +64,10 @@ class LlamaProvider:
         self._timeout_s = timeout_s
         self._command = command or _WORKER
         self._needs_library = not command
-        self._back_off = BackOff(clock)
+        self._back_off = BackOff(clock, longest_s=_LONGEST_WAIT_S, forgiven=1)
         self._lock = asyncio.Lock()
         self._child: Child | None = None
+        self._path = Path()  # of the model that the process holds
 
     def missing(self) -> Text | None:
         """Return one line on the native library, or `None` where it is installed."""
@@ -143,15 +146,17 @@ class LlamaProvider:
 
     async def _loaded(self, path: Path) -> Child:
         """Return the process that holds a model; another one is ended first."""
-        from myclaw_llama.child import Child
+        from myclaw_core.native.child import Child
+        from myclaw_core.native.environment import environment_for
         from myclaw_llama.faults import paused
 
-        if self._child is not None and self._child.path == path and self._child.runs:
+        if self._child is not None and self._path == path and self._child.runs:
             return self._child
         await self.close()
         if left_s := self._back_off.left_s:
             raise paused(path, self._back_off.ends, left_s)
-        self._child = child = await Child.start(self._command, path)
+        self._child = child = await Child.start(self._command, environment_for(os.environ, _SETTINGS))
+        self._path = path
         wanted = {"path": str(path), "context_tokens": self._context_tokens, "threads": self._threads}
         await self._asked(child, wanted, lambda _text: None, _LOAD_S, loading=True)
         return child
@@ -160,7 +165,7 @@ class LlamaProvider:
         self, child: Child, frame: Frame, on_text: Callable[[str], None], limit_s: float, *, loading: bool = False
     ) -> dict[str, Any]:
         """Return what the process gives for a frame; where it gives nothing it is ended, unless it only refuses."""
-        from myclaw_llama.child import ChildEndedError
+        from myclaw_core.native.child import ChildEndedError
         from myclaw_llama.faults import ended, refused, too_slow
 
         answer: Frame = {}
@@ -168,17 +173,17 @@ class LlamaProvider:
             async with self._clock.timeout(limit_s):
                 answer = await child.ask(frame, on_text)
         except TimeoutError as error:
-            raise too_slow(child.path, limit_s, loading=loading) from error
+            raise too_slow(self._path, limit_s, loading=loading) from error
         except ChildEndedError as error:
             self._back_off.ended()
-            raise ended(error, child.path) from error
+            raise ended(error, self._path) from error
         finally:
             if loading and "error" in answer:
                 self._back_off.ended()
             if not answer or (loading and "done" not in answer) or answer.get("error") == "failed":
                 await self.close()
         if "done" not in answer:
-            raise refused(answer, child.path, self._context_tokens)
+            raise refused(answer, self._path, self._context_tokens)
         done: dict[str, Any] = answer["done"]
         return done
 

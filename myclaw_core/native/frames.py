@@ -1,8 +1,7 @@
-"""What is said between the agent and the process that holds a model: one JSON object a line, in both directions.
+"""What is said between the agent and a process of native code: one JSON object a line, in both directions.
 
-The first frame to the process names the model (`path`, `context_tokens`, `threads`), each further one is a call:
-`{"op": "complete", "messages": […], "max_tokens": …, "schema": …}` or `{"op": "score", "rubric": …, "item": …}`.
-Each is answered by any number of `{"text": …}` and one last frame: `{"done": {…}}` or `{"error": KIND, "detail": …}`.
+What a frame to the process holds is the plugin's affair. Each is answered by any number of `{"text": …}` and one last
+frame: `{"done": …}` or `{"error": KIND, "detail": …}`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,10 @@ def unpacked(line: bytes) -> Frame:
     Raises:
         ValueError: It is none.
     """
-    frame = json.loads(line)
+    try:
+        frame = json.loads(line)
+    except RecursionError:
+        raise ValueError("a frame is not as deep as that") from None
     if not isinstance(frame, dict):
         raise ValueError("a frame is a JSON object")  # noqa: TRY004
     return frame

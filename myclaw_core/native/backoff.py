@@ -6,25 +6,32 @@ from myclaw_core.clock import Clock
 
 __all__ = ["BackOff"]
 
-_LONGEST_S = 60.0
+_MOST_DOUBLINGS = 16
 
 
 class BackOff:
-    """After the first end it may be started again at once; after each further one in a row the wait doubles from 2 s.
+    """After each end in a row the wait until the next start doubles, from 2 s on.
+
+    Args:
+        longest_s: Longest wait, in seconds.
+        forgiven: Number of ends in a row after which it may be started again at once.
 
     Attributes:
         ends: How often it ended in a row.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, longest_s: float, forgiven: int = 0) -> None:
         self._clock = clock
+        self._longest_s = longest_s
+        self._forgiven = forgiven
         self._until_s = 0.0
         self.ends = 0
 
     def ended(self) -> None:
         """Note that it ended by itself."""
         self.ends += 1
-        wait_s = min(_LONGEST_S, 2.0 ** (self.ends - 1)) if self.ends > 1 else 0.0
+        counted = min(self.ends - self._forgiven, _MOST_DOUBLINGS)
+        wait_s = min(self._longest_s, 2.0**counted) if counted > 0 else 0.0
         self._until_s = self._clock.monotonic() + wait_s
 
     def worked(self) -> None:

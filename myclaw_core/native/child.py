@@ -1,22 +1,17 @@
-"""The process that holds a model, seen from the agent: started, asked, and ended whatever it is doing."""
+"""A process of native code, seen from the agent: started, asked, and ended whatever it is doing."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
-from myclaw_core.runtime.finishing import PATIENCE_S, finished
-from myclaw_llama.frames import MOST_BYTES, Frame, packed, unpacked
+from myclaw_core.native.frames import MOST_BYTES, Frame, packed, unpacked
+from myclaw_core.runtime.finishing import PATIENCE_S, ended_soon, finished
 
 __all__ = ["Child", "ChildEndedError"]
 
-_PASSED_ON = frozenset({"HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "PYTHONPATH", "TMPDIR"})
-_PASSED_ON_PREFIXES = ("CUDA_", "GGML_", "HIP_", "LC_", "LLAMA_", "OMP_", "ROCR_", "VK_")
-"""What native code may need of the environment; keys of services are none of its business."""
 _TAIL_BYTES = 2000
 
 
@@ -35,21 +30,19 @@ class ChildEndedError(Exception):
 
 
 class Child:
-    """One running process; `start` makes it.
+    """One running process; `start` makes it."""
 
-    Attributes:
-        path: The model it holds.
-    """
-
-    def __init__(self, process: Process, path: Path) -> None:
+    def __init__(self, process: Process) -> None:
         self._process = process
         self._tail = b""
         self._reading = asyncio.ensure_future(self._keep_tail())
-        self.path = path
 
     @classmethod
-    async def start(cls, command: Sequence[str], path: Path) -> Child:
-        """Start the process; it has not loaded its model yet.
+    async def start(cls, command: Sequence[str], environment: Mapping[str, str]) -> Child:
+        """Start the process.
+
+        Args:
+            environment: All it is told of the environment; see `environment_for`.
 
         Raises:
             OSError: It cannot be started.
@@ -60,19 +53,21 @@ class Child:
             stdout=PIPE,
             stderr=PIPE,
             limit=MOST_BYTES,
-            env=_environment(os.environ),
+            env=dict(environment),
             cwd="/",
             start_new_session=True,  # Ctrl-C is the agent's to act on
         )
-        return cls(process, path)
+        return cls(process)
 
     @property
     def runs(self) -> bool:
         """Return whether the process has not ended."""
         return self._process.returncode is None
 
-    async def ask(self, frame: Frame, on_text: Callable[[str], None]) -> Frame:
+    async def ask(self, frame: Frame, on_text: Callable[[str], None] = lambda _text: None) -> Frame:
         """Send one frame and return the last of its answers.
+
+        A call that was cancelled leaves its answer behind: the process must be ended then.
 
         Raises:
             ChildEndedError: The process ended, or said what cannot be read and was ended.
@@ -104,7 +99,7 @@ class Child:
             with suppress(ProcessLookupError):
                 self._process.kill()
         await gone
-        await self._reading
+        await ended_soon(self._reading)  # a process that it started may hold the stream open
         if self._process.stdin is not None:
             self._process.stdin.close()
 
@@ -117,9 +112,3 @@ class Child:
     def _said(self) -> str:
         lines = self._tail.decode("utf-8", "replace").splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
-
-
-def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: value for name, value in environ.items() if name in _PASSED_ON or name.startswith(_PASSED_ON_PREFIXES)
-    }
