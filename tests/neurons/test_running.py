@@ -17,6 +17,7 @@ from sampling import sampled
 from myclaw_core.clock import SystemClock
 from myclaw_core.errors import StoreError, UnavailableError
 from myclaw_core.messages import N_
+from myclaw_core.neurons.refusing import outcome_of
 from myclaw_core.neurons.running import run_neuron
 from myclaw_core.neurons.wall import WallClock
 from myclaw_core.neurons.world import CtxError
@@ -343,6 +344,12 @@ async def test_a_body_that_says_no_by_a_statement_of_its_own_has_refused(world: 
 
     assert end.outcome == "refused"
     assert end.error is not None
+
+
+@pytest.mark.parametrize("body", [b"\0", b"def run(ctx args)", b"(" * 10_000])
+def test_a_body_that_is_no_code_has_failed(body: bytes) -> None:
+    """There is no statement in it that could have chosen the error."""
+    assert outcome_of("ValueError", "no", 1, body=body, given=()) == "failed"
 
 
 @pytest.mark.parametrize(

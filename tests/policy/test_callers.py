@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from myclaw_core.policy.never import NeverList
+from myclaw_core.policy.rates import RateBook, RateLimits
 from myclaw_core.policy.types import Evidence, Situation
 from myclaw_core.runtime.types import ToolCall
 from myclaw_core.testing import FakeClock
@@ -107,6 +109,18 @@ async def test_never_holds_for_every_neuron_whoever_it_was_said_of(
     assert (denied.verdict, denied.via) == ("deny", "never")
     assert (plain.verdict == "deny") == (whom == "fs_write")
     assert open_still.verdict != "deny"
+
+
+@pytest.mark.parametrize("tool", ["fs_read", "fs_write"])
+async def test_what_a_neuron_reads_is_no_matter_of_the_rates_and_what_it_writes_is(world: Any, tool: str) -> None:
+    """One search for duplicates reads more files than a person does in a day; its quotas bound it."""
+    rates = RateBook(RateLimits(class_per_minute=0, class_per_day=0, sender_per_minute=0, sender_per_day=0))
+    (world.workspace / "a.md").write_text("one\n")
+    plain = await judged(world, tool, {"path": "a.md"}, [], rates=rates)
+    inside = await judged(world, tool, {"path": "a.md"}, ["neuron:alpha"], rates=rates)
+
+    assert (plain.verdict, plain.via) == ("deny", "rate")
+    assert (inside.via == "rate") == (tool == "fs_write")
 
 
 async def test_an_entry_for_a_whole_kind_holds_for_neurons_too(world: Any) -> None:

@@ -258,3 +258,10 @@ def test_what_a_dry_run_pretends_shows_nothing(trace: ExecutionTrace) -> None:
     trace.dry_run = True
     trace.steps.append(step())
     assert [subject[0] for subject in said(trace)] == ["runtime"]
+
+
+def test_what_is_read_in_a_dry_run_was_really_read(trace: ExecutionTrace) -> None:
+    trace.dry_run = True
+    trace.steps.append(step(0, ("fs_read", "fs_read:~/ws/notes/*"), kind="fs_read"))
+    trace.steps.append(step(1))
+    assert [subject[0] for subject in said(trace)] == ["fs_read", "runtime"]
