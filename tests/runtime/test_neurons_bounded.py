@@ -265,3 +265,28 @@ async def test_what_began_last_is_undone_first(open_agent, make_desk, home, cloc
 
     assert not (home.workspace / "new").exists()
     assert channel.shown[-1].index("b.md") < channel.shown[-1].index("c.md")
+
+
+async def test_what_a_neuron_reads_uses_up_no_rate(open_agent, make_desk, home, clock: FakeClock) -> None:
+    """Neither before nor after; what it writes does, and beyond the limit its call is denied."""
+    body = """\
+async def run(ctx, args):
+    for _ in range(6):
+        with ctx.open('a.md') as file:
+            text = file.read()
+    for name in ('b.md', 'c.md', 'd.md'):
+        with ctx.open(name, 'w') as file:
+            file.write(text)
+"""
+    async with open_agent([called("reader"), says("Done.")], config="[policy]\nper_minute_per_sender = 3\n") as agent:
+        await adopt(agent, "reader", body, FILES)
+        (home.workspace / "a.md").write_text("one\n")
+        trace = await make_desk(agent, RecordingChannel(clock)).handle("Read")
+
+    reads, writes = inner(trace)[:6], inner(trace)[6:]
+    assert [step.state for step in reads] == ["done"] * 6
+    assert [(step.state, step.decision.via == "rate") for step in writes] == [
+        ("done", False),
+        ("done", False),
+        ("failed", True),
+    ]
