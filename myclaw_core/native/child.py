@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from myclaw_core.native.frames import MOST_BYTES, Frame, packed, unpacked
-from myclaw_core.runtime.finishing import PATIENCE_S, ended_soon, finished
+from myclaw_core.runtime.finishing import PATIENCE_S, finished
 
 __all__ = ["Child", "ChildEndedError"]
 
@@ -96,10 +98,10 @@ class Child:
         if self._process.stdout is not None and self._process.stdout.at_eof():
             await asyncio.wait({gone}, timeout=PATIENCE_S)  # it ends by itself: how, is to be seen
         if not gone.done():
-            with suppress(ProcessLookupError):
-                self._process.kill()
+            with suppress(ProcessLookupError, PermissionError):  # with all it started, which may hold the pipes open
+                os.killpg(self._process.pid, signal.SIGKILL)
         await gone
-        await ended_soon(self._reading)  # a process that it started may hold the stream open
+        await self._reading
         if self._process.stdin is not None:
             self._process.stdin.close()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -58,7 +57,8 @@ def _be_expendable() -> None:
 
 
 def _listen(heard: SimpleQueue[Frame]) -> None:
-    with suppress(ValueError, OSError):
-        for line in sys.stdin.buffer:
+    # Python's own stream of the input must not be in use where the process ends by itself.
+    with suppress(ValueError, OSError), os.fdopen(os.dup(0), "rb") as frames:
+        for line in frames:
             heard.put(unpacked(line))
     os._exit(0)

@@ -116,6 +116,33 @@ async def test_what_is_no_answer_is_an_end_with_the_last_words(
     assert (caught.value.code, caught.value.said, child.runs) == (code, said, False)
 
 
+@pytest.mark.parametrize("last", ["input()", "os._exit(3)"])
+async def test_what_a_process_started_is_ended_with_it(start: Start, last: str) -> None:
+    """It holds the pipes open, for an hour if nobody ends it."""
+    program = "import os, subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)']); "
+    child = await start(program + "print('no frame', flush=True); " + last)
+    with pytest.raises(ChildEndedError):
+        await child.ask({})
+
+    assert not child.runs
+
+
+def test_a_process_that_gives_up_by_itself_ends_in_order() -> None:
+    """While it is still listened to."""
+    program = "from myclaw_core.native.worker import joined; hear, say = joined(); hear(); say({'error': 'model'})"
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(packed({}))
+        process.stdin.flush()
+        said, complaints = process.stdout.read(), process.stderr.read()
+
+    assert (unpacked(said), complaints, process.returncode) == ({"error": "model"}, b"", 0)
+
+
 def test_a_process_that_computes_ends_once_nobody_can_hear_it() -> None:
     """However the agent ended: its end of the pipe is closed then."""
     command = [sys.executable, "-P", "-c", WORKER]
