@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from myclaw_core.cli.person import sender
 from myclaw_core.errors import ConfigError, MyclawError, UnavailableError, UsageError
 from myclaw_core.messages import N_, _, render
 from myclaw_core.paths import Home
@@ -299,14 +300,11 @@ def _masked(where: Sequence[str], value: Any) -> Any:
 
 def _record(home: Home, key: str, before: Any, after: Any, config: Config) -> None:
     """Write the change to the event log; that it cannot be written does not stop the person."""
-    import getpass
 
     from myclaw_core.events.types import ConfigChanged
 
     old, new = ("" if value is None else json.dumps(value, ensure_ascii=False) for value in (before, after))
-    event = ConfigChanged(
-        sender=f"cli:{getpass.getuser()}", key=key, before=old, after=new, config_digest=config.digest
-    )
+    event = ConfigChanged(sender=sender(), key=key, before=old, after=new, config_digest=config.digest)
     try:
         asyncio.run(_append(home, event))
     except MyclawError as error:

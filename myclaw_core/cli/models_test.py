@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
 import json
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
 from myclaw_core.cli.models import chosen
+from myclaw_core.cli.person import sender
 from myclaw_core.cli.talk import stoppable, stopped
 from myclaw_core.errors import UnavailableError, UsageError
 from myclaw_core.messages import N_, _
@@ -134,7 +134,7 @@ def _turn(agent: Agent) -> Turn:
         id=agent.clock.new_id(),
         session_id=str(agent.clock.new_id()),
         channel="cli",
-        sender=f"cli:{getpass.getuser()}",
+        sender=sender(),
         autonomy="read_only",
         text=_MESSAGE,
         received_at=agent.clock.now(),

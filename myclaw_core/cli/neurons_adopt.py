@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
 import json
 import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.neurons import finding_json
+from myclaw_core.cli.person import sender, tell_notices
 from myclaw_core.cli.waiting import waiting
 from myclaw_core.events.words import word
 from myclaw_core.files.visible import visible
@@ -64,9 +63,8 @@ async def _run(args: argparse.Namespace) -> int:
     source = source_of(args.folder)
     files = read_source(source)
     async with Agent.open(Home.find()) as agent:
-        for notice in agent.notices:
-            print(f"myclaw: {visible(render(notice))}", file=sys.stderr)
-        adoption = Adoption(agent, files, source.resolve().name, f"cli:{getpass.getuser()}")
+        tell_notices(agent.notices)
+        adoption = Adoption(agent, files, source.resolve().name, sender())
         return await _Telling(adoption, as_json=args.json).through()
 
 

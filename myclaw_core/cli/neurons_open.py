@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -18,7 +17,7 @@ from myclaw_core.neurons.journals import Journals
 from myclaw_core.neurons.orders import NeuronOrders
 from myclaw_core.runtime.shelf import ToolShelf
 
-__all__ = ["OpenNeurons", "open_neurons", "sender"]
+__all__ = ["OpenNeurons", "open_neurons"]
 
 
 @frozen(kw_only=True)
@@ -55,8 +54,3 @@ async def open_neurons() -> AsyncIterator[OpenNeurons]:
                 programs=trust.config.neurons.programs,
             ),
         )
-
-
-def sender() -> str:
-    """Return who types here."""
-    return f"cli:{getpass.getuser()}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
 
-from myclaw_core.cli.neurons_open import open_neurons, sender
+from myclaw_core.cli.neurons_open import open_neurons
+from myclaw_core.cli.person import sender, tell_notices
 from myclaw_core.files.visible import visible
-from myclaw_core.messages import _, render
+from myclaw_core.messages import _
 from myclaw_core.neurons.records import find
 from myclaw_core.neurons.words import removed_told
 from myclaw_core.paths import Home
@@ -55,8 +55,7 @@ async def _rehabilitate(args: argparse.Namespace) -> int:
     from myclaw_core.desk import SessionDesk
 
     async with Agent.open(Home.find()) as agent:
-        for notice in agent.notices:
-            print(f"myclaw: {visible(render(notice))}", file=sys.stderr)
+        tell_notices(agent.notices)
         channel = agent.channel("terminal")
         desk = SessionDesk(
             agent, channel, sender=sender(), roots=agent.standing_roots, cwd=str(agent.home.workspace), level=None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from myclaw_core.cli.person import sender, tell_notices
 from myclaw_core.errors import UnavailableError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render
@@ -39,8 +38,7 @@ async def _run() -> int:
     from myclaw_core.runtime.finishing import finished
 
     async with Agent.open(Home.find()) as agent:
-        for notice in agent.notices:
-            print(f"myclaw: {visible(render(notice))}", file=sys.stderr)
+        tell_notices(agent.notices)
         channel = agent.channel("terminal")
         if not channel.attended:
             raise UnavailableError(N_("nobody can be asked here; run 'myclaw neurons rotate-key' in a terminal"))
@@ -105,7 +103,7 @@ async def _turn(agent: Agent, text: str) -> Turn:
         id=new_id,
         session_id=str(new_id),
         channel="cli",
-        sender=f"cli:{getpass.getuser()}",
+        sender=sender(),
         autonomy=await agent.services.levels.begin_turn(),
         text=text,
         received_at=agent.clock.now(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
 import json
 import os
 import sys
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.jsonl import LINE_LIMIT_BYTES, parse_line
 from myclaw_core.cli.neurons_arguments import problem_with
+from myclaw_core.cli.person import sender
 from myclaw_core.cli.talk import exit_code, open_roots, stoppable, stopped
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_, render
@@ -110,7 +110,7 @@ async def _turn(agent: Agent, args: argparse.Namespace, channel: Channel, roots:
         id=agent.clock.new_id(),
         session_id=str(agent.clock.new_id()),
         channel=channel.name,
-        sender=f"cli:{getpass.getuser()}",
+        sender=sender(),
         autonomy=args.level or await agent.services.levels.begin_turn(),
         text=typed,
         received_at=agent.clock.now(),

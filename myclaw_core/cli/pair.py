@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from myclaw_core.cli.person import sender
 from myclaw_core.columns import columns
 from myclaw_core.errors import UnavailableError, UsageError
 from myclaw_core.files.visible import visible
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 async def _offer(args: argparse.Namespace) -> int:
     async with _opened() as desk:
         _require_messenger(desk.dispatcher, args.what)
-        code, ends_at = await desk.pairing.offer(args.what, f"cli:{getpass.getuser()}")
+        code, ends_at = await desk.pairing.offer(args.what, sender())
     if args.json:
         print(json.dumps({"messenger": args.what, "code": code, "ends_at": _stamp(ends_at)}))
         return 0

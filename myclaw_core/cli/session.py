@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
 import json
 from datetime import timedelta
 from typing import Any
@@ -15,6 +14,7 @@ from myclaw_core.budget.estimate import Estimate
 from myclaw_core.cli.asking import says_yes
 from myclaw_core.cli.books import Books, open_books
 from myclaw_core.cli.looking import tell_broken
+from myclaw_core.cli.person import sender
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_, _, render
 from myclaw_core.types.effect import Autonomy, autonomy_le
@@ -74,7 +74,7 @@ async def _offer(level: Autonomy, lasts: timedelta) -> _Offer:
 
 async def _set(args: argparse.Namespace, lasts: timedelta, estimate_eur: float | None) -> int:
     async with open_books() as books:
-        await books.levels.begin(_sender(), args.level, lasts, estimate_eur=estimate_eur)
+        await books.levels.begin(sender(), args.level, lasts, estimate_eur=estimate_eur)
         await _tell(args, books, estimate_eur=estimate_eur)
     return 0
 
@@ -91,7 +91,7 @@ async def _end(args: argparse.Namespace) -> int:
         after = books.levels.configured
         if not args.json and not autonomy_le(after, await books.levels.now()):
             print(render((await books.ledger.estimate(after)).text))
-        if not await books.levels.end(_sender()) and not args.json:
+        if not await books.levels.end(sender()) and not args.json:
             print(_("no level was set for a time"))
         await _tell(args, books)
     return 0
@@ -109,7 +109,3 @@ async def _tell(args: argparse.Namespace, books: Books, **more: Any) -> None:
         "configured": books.levels.configured,
     }
     print(json.dumps(found | more, ensure_ascii=False))
-
-
-def _sender() -> str:
-    return f"cli:{getpass.getuser()}"

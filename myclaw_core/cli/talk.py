@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
 import os
 import signal
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from myclaw_core.cli.person import sender
 from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_, _, n_, use_language
@@ -135,7 +135,7 @@ def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], args: argparse
     return SessionDesk(
         agent,
         channel,
-        sender=f"cli:{getpass.getuser()}",
+        sender=sender(),
         roots=(*agent.standing_roots, *roots),
         cwd=roots[0] if roots else str(agent.home.workspace),
         level=args.level,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from myclaw_core.cli.asking import says_yes
+from myclaw_core.cli.person import sender
 from myclaw_core.cli.trust_open import open_trust
 from myclaw_core.clock import local_zone
 from myclaw_core.columns import columns
@@ -71,7 +71,7 @@ async def _count() -> int:
 
 async def _revoked(args: argparse.Namespace, which: str) -> int:
     async with open_trust() as trust:
-        subjects = await trust.orders.revoke(which, sender=_sender())
+        subjects = await trust.orders.revoke(which, sender=sender())
     _tell(args, "revoked", subjects, _("Taken away; this asks again:"))
     return 0
 
@@ -84,7 +84,7 @@ async def _restored(args: argparse.Namespace, which: str) -> int:
     async with open_trust() as trust:
         lost = trust.orders.taken_away(which)
         if lost:
-            await trust.orders.restore(which, sender=_sender())
+            await trust.orders.restore(which, sender=sender())
     _tell(args, "restored", lost, _("Given back:") if lost else _("Nothing of that was taken away."))
     return 0
 
@@ -129,7 +129,7 @@ async def _rollback_told(which: str, to: datetime) -> str:
 
 async def _rolled_back(args: argparse.Namespace, which: str, to: datetime) -> int:
     async with open_trust() as trust:
-        subjects = await trust.orders.rollback(which, to, sender=_sender())
+        subjects = await trust.orders.rollback(which, to, sender=sender())
     _tell(args, "rolled_back", subjects, _("Rolled back:"), to=stamp(to))
     return 0
 
@@ -140,7 +140,3 @@ def _tell(args: argparse.Namespace, word: str, subjects: Sequence[TrustSubject],
         print(json.dumps({word: named, **more}, ensure_ascii=False))
     else:
         print("\n".join((head, *(f"  {visible(' '.join(subject))}" for subject in subjects))))
-
-
-def _sender() -> str:
-    return f"cli:{getpass.getuser()}"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
 import json
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core.cli.looking import tell_broken
+from myclaw_core.cli.person import sender, tell_notices
 from myclaw_core.files.resolve import display_path
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import _, render
@@ -34,13 +33,12 @@ async def _run(args: argparse.Namespace) -> int:
     from myclaw_core.runtime.undoing import find_trace, last_changing
 
     async with Agent.open(Home.find(), on_broken=tell_broken) as agent:
-        for notice in agent.notices:
-            print(f"myclaw: {visible(render(notice))}", file=sys.stderr)
-        sender = f"cli:{getpass.getuser()}"
+        tell_notices(agent.notices)
+        who = sender()
         log = agent.log
         wanted: str = args.trace
-        original = await (find_trace(log, wanted) if wanted else last_changing(log, sender, "myclaw undo"))
-        lines = await agent.undo(_turn(agent, sender, original), original, force=args.force)
+        original = await (find_trace(log, wanted) if wanted else last_changing(log, who, "myclaw undo"))
+        lines = await agent.undo(_turn(agent, who, original), original, force=args.force)
     print(json.dumps(_json(original, lines), ensure_ascii=False) if args.json else _report(original, lines))
     return 0 if all(line.reverted for line in lines) else 1
 
