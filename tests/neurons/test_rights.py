@@ -307,3 +307,12 @@ async def test_a_body_sees_each_refusal_as_an_exception_of_its_kind(world: Folde
     assert end.log == ("may_call: tool_b is not declared in the manifest of a_neuron",)
     assert tuple(world.lines) == end.log
     assert world.asked == [("read", "~/gone"), ("undeclared", "tool_b"), ("tool_a", {})]
+
+
+async def test_an_address_that_is_not_declared_is_the_arguments_fault_unless_it_may_fetch_nothing(
+    limited: MakeLimited,
+) -> None:
+    for rights, by_argument in ((limited("network:example.org"), True), (limited(), False)):
+        with pytest.raises(NotDeclaredError) as caught:
+            await rights.fetch("https://example.com/")
+        assert caught.value.by_argument is by_argument

@@ -290,3 +290,15 @@ async def run(ctx, args):
         ("done", False),
         ("failed", True),
     ]
+
+
+async def test_a_prompt_has_a_longest_length(open_agent, make_desk, clock: FakeClock) -> None:
+    """One that is longer reaches no model, and the neuron goes on."""
+    body = SAID.format(call="llm('x' * 100_001)")
+    async with open_agent([called("asker", times=1), says("Done.")]) as agent:
+        await adopt(agent, "asker", body, ("llm",))
+        trace = await make_desk(agent, RecordingChannel(clock)).handle("Ask")
+
+    (said,) = trace.steps[0].exec_result.data["output"]
+    assert said == "RuntimeError: the prompt is longer than 100000 characters"
+    assert len(trace.model_calls) == 2
