@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from adopted_neurons import AdoptedNeurons, opened_neurons, run_of
 from drafted_neurons import TURN, Gate, gate_of, report_of, version_of
+from neuron_runs import manifest_of
 from signed_neurons import KEY, neuron_files, write_neuron
 
 from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.events.types import NeuronBorn, TrustChanged
+from myclaw_core.neurons.admission import covers_new
 from myclaw_core.neurons.orders import NeuronOrders
 from myclaw_core.neurons.signing import digest_of
 from myclaw_core.neurons.verified import neuron_names
@@ -246,3 +248,20 @@ async def test_a_neuron_that_was_removed_can_be_adopted_again(neurons: AdoptedNe
 
     await gate.admit(gate.stage(version_of("1.0.0")))
     assert await neurons.refreshed() == ["word_count"]
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "others", "is_new"),
+    [
+        (("fs-read:~/*",), (), True),
+        (("fs-read:~/*",), ("fs-write:~/*",), True),
+        (("fs-read:~/*",), ("fs-read:~/other/*",), False),
+        (("clock", "random", "llm"), (), False),
+        ((), (), False),
+    ],
+)
+def test_a_kind_of_thing_is_new_that_no_other_neuron_does(
+    capabilities: tuple[str, ...], others: tuple[str, ...], is_new: bool
+) -> None:
+    """Whatever the pattern; to know the time or to ask a model does nothing."""
+    assert covers_new(manifest_of(capabilities=capabilities), others) is is_new
