@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -14,6 +14,8 @@ from myclaw_core.agent import Agent
 from myclaw_core.approval.types import ApprovalCard, Reply
 from myclaw_core.runtime.channel import Status
 from myclaw_core.runtime.model import ModelReply, ModelRequest
+from myclaw_core.runtime.shelf import ToolShelf
+from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import Usage
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 
@@ -203,8 +205,16 @@ async def test_when_the_time_of_all_is_over_the_outermost_answers_for_it(
     assert ("neuron:looker", "invoke") not in known
 
 
-async def test_a_neuron_that_is_switched_off_while_it_runs_does_nothing_more(
-    open_agent, make_desk, home, clock: FakeClock
+def another_version(tools: ToolShelf) -> Mapping[str, Tool]:
+    """Return the shelf's neuron `copy` with other bytes, as after a newer version was adopted."""
+    tool = tools["neuron:copy"]
+    assert tool.neuron is not None
+    return {tool.name: evolve(tool, neuron=evolve(tool.neuron, digest="0" * 64))}
+
+
+@pytest.mark.parametrize("neurons", [lambda _tools: {}, another_version], ids=["switched off", "replaced"])
+async def test_a_neuron_that_is_switched_off_or_replaced_while_it_runs_does_nothing_more(
+    open_agent, make_desk, home, clock: FakeClock, neurons: Callable[[ToolShelf], Mapping[str, Tool]]
 ) -> None:
     channel = RecordingChannel(clock)
     async with open_agent([called("copy", **A_TO_B), says("No.")]) as agent:
@@ -214,7 +224,7 @@ async def test_a_neuron_that_is_switched_off_while_it_runs_does_nothing_more(
 
         def status(shown: Status) -> None:
             if shown.detail.startswith("ctx_read"):
-                agent.services.tools.put_neurons({})
+                agent.services.tools.put_neurons(neurons(agent.services.tools))
             show(shown)
 
         channel.status = status
