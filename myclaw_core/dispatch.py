@@ -53,8 +53,12 @@ if TYPE_CHECKING:
     from myclaw_core.embedding.embedder import Embedder
     from myclaw_core.embedding.store import VectorStore
     from myclaw_core.events.store import EventStore
+    from myclaw_core.judging.judge import Critic, Judge
+    from myclaw_core.neurons.birth_report import BirthReport
     from myclaw_core.neurons.journals import JournalStore
     from myclaw_core.sandbox.sandbox import Sandbox
+    from myclaw_core.synthesis.author import Author
+    from myclaw_core.synthesis.reward import RewardContext, RewardDraft, RewardPart
     from myclaw_core.trust.store import TrustBackend
 
     _Store = EventStore | TrustBackend | JournalStore | VectorStore
@@ -175,6 +179,33 @@ class Dispatcher:
         """
         embedder: Embedder = self._slot("myclaw_embedder", "embedder", plugin, read.read_embedder, {})
         return embedder
+
+    def judge(self, plugin: str) -> Judge:
+        """Return the judge that `[slots]` names (`myclaw_judge`).
+
+        Raises:
+            UnavailableError: The plugin is not on, offers none, or failed.
+        """
+        judge: Judge = self._slot("myclaw_judge", "judge", plugin, read.read_judge, {})
+        return judge
+
+    def critic(self, plugin: str) -> Critic:
+        """Return the critic that `[slots]` names (`myclaw_critic`).
+
+        Raises:
+            UnavailableError: The plugin is not on, offers none, or failed.
+        """
+        critic: Critic = self._slot("myclaw_critic", "critic", plugin, read.read_critic, {})
+        return critic
+
+    def author(self, plugin: str) -> Author:
+        """Return the author of prompts that `[slots]` names (`myclaw_synthesizer`).
+
+        Raises:
+            UnavailableError: The plugin is not on, offers none, or failed.
+        """
+        author: Author = self._slot("myclaw_synthesizer", "synthesizer", plugin, read.read_author, {})
+        return author
 
     def models(self) -> Mapping[str, ModelProvider]:
         """Return the model providers by name (`myclaw_models`)."""
@@ -299,6 +330,28 @@ class Dispatcher:
                 text = N_("the plugin {plugin} could not check this: {problem}", plugin=plugin, problem=error.text)
                 found.append(CodeFinding(file="", line=0, rule=f"{plugin}:fault", message=text))
         return tuple(found)
+
+    def reward_parts(self, draft: RewardDraft, report: BirthReport, context: RewardContext) -> Mapping[str, RewardPart]:
+        """Return the parts of R by name (`myclaw_reward`).
+
+        A name that two give is left out, but for one that a plugin of ours gives.
+        """
+        parts: dict[str, RewardPart] = {}
+        owners: dict[str, str] = {}
+        arguments = {"draft": draft, "report": report, "context": context}
+        answers = self._collect("myclaw_reward", read.read_reward_parts, arguments)
+        for plugin, given in sorted(answers, key=lambda each: each[0] not in FIRST_PARTY):
+            for part in given:
+                if owners.setdefault(part.name, plugin) == plugin:
+                    parts[part.name] = part
+                    continue
+                left_out = "it is left out"
+                if owners[part.name] not in FIRST_PARTY:
+                    parts.pop(part.name, None)
+                    left_out = "both are left out"
+                problem = f"gave the part {part.name}, which {owners[part.name]} gives too; {left_out}"
+                self._tell(plugin, "myclaw_reward", f"{problem}, disable one of them under [plugins]")
+        return parts
 
     async def event(self, event: Event) -> None:
         """Tell plugins of a committed event (`myclaw_event`)."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from myclaw_core.events.store import EventStore
     from myclaw_core.events.types import Event
     from myclaw_core.host import Host
+    from myclaw_core.judging.judge import Critic, Judge
+    from myclaw_core.neurons.birth_report import BirthReport
     from myclaw_core.neurons.journals import JournalStore
     from myclaw_core.neurons.types import CodeFinding
     from myclaw_core.policy.types import Finding
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from myclaw_core.runtime.tool import Tool
     from myclaw_core.runtime.types import ActionStep, ExecutionTrace
     from myclaw_core.sandbox.sandbox import Sandbox
+    from myclaw_core.synthesis.author import Author
+    from myclaw_core.synthesis.reward import RewardContext, RewardDraft, RewardPart
     from myclaw_core.trust.estimator import Estimator
     from myclaw_core.trust.store import TrustBackend
     from myclaw_core.trust.types import SignalContext
@@ -54,6 +58,9 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_store": "slot",
     "myclaw_sandbox": "slot",
     "myclaw_embedder": "slot",
+    "myclaw_judge": "slot",
+    "myclaw_critic": "slot",
+    "myclaw_synthesizer": "slot",
     "myclaw_models": "collect",
     "myclaw_tools": "collect",
     "myclaw_channels": "collect",
@@ -67,6 +74,7 @@ HOOK_MODES: Mapping[str, HookMode] = {
     "myclaw_nightly": "collect",
     "myclaw_analyze": "gate",
     "myclaw_undo": "collect",
+    "myclaw_reward": "collect",
 }
 
 
@@ -151,6 +159,51 @@ def myclaw_embedder(host: Host) -> Embedder:  # type: ignore[empty-body]
 
     Returns:
         The embedder; where what it needs is not installed, its `missing` says so.
+    """
+
+
+@hookspec
+def myclaw_judge(host: Host) -> Judge:  # type: ignore[empty-body]
+    """Offer what says how sound a draft of a neuron is.
+
+    Called once at start; must load no model and start nothing. Mode: slot, sync: the plugin is the one that `[slots]`
+    names. An error leaves the slot empty: drafts count as not judged.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The judge. It is heard once `myclaw judge calibrate` measured it to be better than the bar.
+    """
+
+
+@hookspec
+def myclaw_critic(host: Host) -> Critic:  # type: ignore[empty-body]
+    """Offer what says which of two answers to one task is the better one.
+
+    Called once at start; must load no model and start nothing. Mode: slot, sync: the plugin is the one that `[slots]`
+    names. An error leaves the slot empty: nothing is compared.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The critic. It is heard once `myclaw judge calibrate` measured it to be better than the bar.
+    """
+
+
+@hookspec
+def myclaw_synthesizer(host: Host) -> Author:  # type: ignore[empty-body]
+    """Offer what words the prompts for the spec and the draft of a neuron.
+
+    Called once at start. Mode: slot, sync: the plugin is the one that `[slots]` names. An error leaves the slot empty:
+    no neuron is designed, everything else works.
+
+    Args:
+        host: The plugin's own services.
+
+    Returns:
+        The author of prompts; the core makes the calls, reads the answers and decides.
     """
 
 
@@ -349,4 +402,21 @@ def myclaw_undo(host: Host) -> Sequence[UndoHandler]:  # type: ignore[empty-body
 
     Returns:
         The handlers; a name that two plugins offer, or that is the core's, is an error.
+    """
+
+
+@hookspec
+def myclaw_reward(draft: RewardDraft, report: BirthReport, context: RewardContext) -> Sequence[RewardPart]:  # type: ignore[empty-body]
+    """Name parts of R, the reward of a draft whose tests have run.
+
+    Called once for each draft that was tested. Mode: collect, sync and pure: no clock, no network, no files. An error
+    leaves the plugin's parts out; a part that is weighed and that nobody gives counts at its worst.
+
+    Args:
+        draft: Its manifest and files; read only.
+        report: What its tests showed; read only.
+        context: What was gathered beforehand; read only.
+
+    Returns:
+        The parts; a name that two plugins give is an error, and what a plugin of ours gives stands.
     """

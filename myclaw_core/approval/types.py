@@ -9,6 +9,7 @@ from uuid import UUID
 
 from attrs import field, frozen
 
+from myclaw_core.synthesis.types import Revision
 from myclaw_core.types.action import ApprovalRequestDraft
 from myclaw_core.types.text import Text
 from myclaw_core.types.trust import TrustSubject
@@ -67,6 +68,7 @@ class ApprovalRequest:
         standing: Whether exactly this may be granted for good.
         completes: Subjects that would be done by themselves from the next time on, if this is granted.
         origin: The run that left it for later; `None` where the turn itself waits for the answer.
+        revisable: Whether a no may say what should be otherwise (`Reply.revision`).
     """
 
     id: UUID
@@ -81,6 +83,7 @@ class ApprovalRequest:
     standing: bool = False
     completes: tuple[TrustSubject, ...] = ()
     origin: Origin | None = None
+    revisable: bool = False
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -96,6 +99,7 @@ class Approval:
             evidence in the trace that left the question, `elsewhere` the end of a card whose question was answered on
             another one.
         deferred_until: Until when the question waits for a later answer; `None` where it was not left.
+        revision: What should be otherwise, with a no that asks for that.
     """
 
     request_id: UUID
@@ -106,6 +110,7 @@ class Approval:
     scope: Literal["once", "batch"] = "once"
     note: ApprovalNote = ""
     deferred_until: datetime | None = None
+    revision: Revision | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -179,6 +184,7 @@ class Reply:
         reach: How far the answer goes; `never` goes with a no, everything beyond `once` else with a yes.
         also: Other requests that are shown and meant by the same yes (`all`).
         typed: The target's name as the person typed or chose it, for a request that must be checked.
+        revision: What should be otherwise; goes with a no to a request that is `revisable`.
     """
 
     request_id: UUID
@@ -187,6 +193,7 @@ class Reply:
     reach: Reach = "once"
     also: tuple[UUID, ...] = ()
     typed: str = ""
+    revision: Revision | None = None
 
 
 @frozen(kw_only=True)

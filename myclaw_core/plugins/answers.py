@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
@@ -23,6 +23,7 @@ from myclaw_core.plugins.contain import PluginError, printable
 from myclaw_core.policy.types import Finding
 from myclaw_core.runtime.shelf import RESERVED_TOOLS
 from myclaw_core.runtime.tool import EffectSpec, Outboxed, ShellArgs, Tool, ToolUndo
+from myclaw_core.synthesis.reward import RewardPart
 from myclaw_core.types.effect import AUTONOMY_LEVELS, EFFECT_KINDS, REVERSIBILITIES
 from myclaw_core.types.text import Text, as_text
 from myclaw_core.types.trust import TrustThreshold
@@ -34,12 +35,16 @@ __all__ = [
     "channel_problem",
     "command_problem",
     "model_problem",
+    "read_author",
     "read_code_findings",
+    "read_critic",
     "read_embedder",
     "read_estimator",
     "read_finding",
+    "read_judge",
     "read_lines",
     "read_offers",
+    "read_reward_parts",
     "read_sandbox",
     "read_schema",
     "read_signals",
@@ -240,6 +245,50 @@ def read_embedder(answer: Any, _plugin: str) -> Any:
             N_("answered a value of type {type}, an embedder without {method}", type=_type(answer), method=lacking[0])
         )
     return answer
+
+
+def read_judge(answer: Any, _plugin: str) -> Any:
+    """Return a judge that says what it asks."""
+    return _worded(answer, "judge", ("name", "rubric"), ("judge",))
+
+
+def read_critic(answer: Any, _plugin: str) -> Any:
+    """Return a critic that says what it asks."""
+    return _worded(answer, "critic", ("name", "rubric"), ("compare",))
+
+
+def read_author(answer: Any, _plugin: str) -> Any:
+    """Return an author of prompts."""
+    return _worded(answer, "author", ("name",), ("spec_prompt", "draft_prompt"))
+
+
+def _worded(answer: Any, what: str, texts: Sequence[str], methods: Sequence[str]) -> Any:
+    lacking = [name for name in texts if not isinstance(getattr(answer, name, None), str) or not getattr(answer, name)]
+    lacking += _lacking(answer, methods)
+    if lacking:
+        raise PluginError(
+            N_(
+                "answered a value of type {type}, a {what} without {method}",
+                type=_type(answer),
+                what=what,
+                method=lacking[0],
+            )
+        )
+    return answer
+
+
+def read_reward_parts(answer: Any, _plugin: str) -> tuple[RewardPart, ...]:
+    """Return parts of R, each in [0, 1]."""
+    if not isinstance(answer, list | tuple):
+        raise _instead(answer, "list")
+    for part in answer:
+        if not isinstance(part, RewardPart):
+            raise _instead(part, "RewardPart")
+        if not isinstance(part.name, str) or not _NAME.fullmatch(part.name):
+            raise PluginError(N_("gave a part of the reward with the name {name!r}", name=str(part.name)[:80]))
+        if not _is_share(part.value):
+            raise PluginError(N_("gave {name} a value that is not between 0 and 1", name=part.name))
+    return tuple(evolve(part, feedback=as_text(part.feedback)) for part in answer)
 
 
 def read_schema(answer: Any, plugin: str) -> ConfigSchema:

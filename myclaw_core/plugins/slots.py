@@ -13,6 +13,8 @@ from myclaw_core.types.text import Text
 
 __all__ = ["not_answered", "not_called"]
 
+_NOT_STORES = ("judge", "critic", "synthesizer")
+
 
 def not_called(slot: str, plugin: str, report: PluginReport | None, known: Iterable[str]) -> Text:
     """Return why the chosen plugin could not be asked.
@@ -57,6 +59,8 @@ def _absence(plugin: str, report: PluginReport | None, known: Iterable[str]) -> 
 def _empty(slot: str, reason: Text) -> Text:
     if slot == "sandbox":
         return N_("no sandbox: {reason}; or name another plugin in [slots] sandbox", reason=reason)
+    if slot in _NOT_STORES:
+        return N_("no {slot}: {reason}; or name another plugin in [slots] {slot}", slot=slot, reason=reason)
     if slot == "embedder":
         return N_("no embedder: {reason}; or name another plugin, or core, in [slots] embedder", reason=reason)
     return N_("no store for {slot}: {reason}; or name another plugin in [slots] {slot}", slot=slot, reason=reason)

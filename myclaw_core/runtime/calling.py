@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import nullcontext
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -68,6 +69,7 @@ class ModelCaller:
         system: The system prompt of a call that is no part of the conversation: it is offered no tools, and its answer
             is neither shown nor kept with the turn's messages. `None` for the turn itself.
         max_output_tokens: Most tokens of an answer; what `[agent]` says where `None`.
+        answer_schema: JSON schema of each whole answer, as `ModelRequest.answer_schema`.
 
     Attributes:
         calls: Calls made so far.
@@ -84,6 +86,7 @@ class ModelCaller:
         *,
         system: str | None = None,
         max_output_tokens: int | None = None,
+        answer_schema: Mapping[str, Any] | None = None,
     ) -> None:
         self._services = services
         self._purpose = purpose
@@ -94,6 +97,7 @@ class ModelCaller:
         self._channel = channel
         self._system = system
         self._max_output_tokens = max_output_tokens or services.config.agent.max_output_tokens
+        self._answer_schema = answer_schema
         self._limits: CallLimits | None = None
         self.calls = 0
         self.waited_s = 0.0
@@ -186,6 +190,7 @@ class ModelCaller:
             tools=tool_specs(self._services.tools.values()) if self._system is None else (),
             messages=to_wire(messages),
             max_output_tokens=self._max_output_tokens,
+            answer_schema=self._answer_schema,
         )
 
     def _begun(self, provider: ModelProvider, request: ModelRequest, reservation: Reservation) -> ModelCall:

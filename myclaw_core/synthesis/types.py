@@ -9,16 +9,24 @@ from uuid import UUID
 
 from attrs import define, field, frozen
 
+from myclaw_core.types.text import Text
+
 __all__ = [
     "InternalProposal",
+    "Making",
     "NeuronSpec",
+    "Revision",
     "RewardBreakdown",
+    "Stage",
+    "Synthesis",
     "SynthesisOutcome",
     "SynthesisRequest",
     "SynthesisResult",
 ]
 
 SynthesisOutcome = Literal["born", "abandoned", "rejected_direction"]
+Stage = Literal["direction", "spec", "draft", "analysis", "tests", "approval", "ended"]
+"""Where a synthesis stands: what is to be done next. `direction` waits for the word that it may begin at all."""
 
 
 @frozen(kw_only=True)
@@ -77,6 +85,12 @@ class RewardBreakdown:
         coverage_bonus: 1 if it covers an effect class that no active neuron covers.
         total: R.
         extra: Named parts of plugins.
+        judged: Whether a judge had a say; where none had, `judge_score` is 0.5.
+        judge: Who judged, with the model; why nobody did where `judged` is false.
+        laws: The laws that the judge found it near to.
+        nearest: The neuron whose purpose is most alike; empty where there is none.
+        weights: What each part weighs in the total, with its sign.
+        feedback: One sentence for each part that is under its mark.
     """
 
     det_pass_rate: float
@@ -87,6 +101,12 @@ class RewardBreakdown:
     coverage_bonus: float
     total: float
     extra: Mapping[str, float] = field(factory=dict)
+    judged: bool = False
+    judge: Text = field(factory=lambda: Text(""))
+    laws: tuple[str, ...] = ()
+    nearest: str = ""
+    weights: Mapping[str, float] = field(factory=dict)
+    feedback: tuple[Text, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -129,4 +149,82 @@ class InternalProposal:
     trace_ids: tuple[UUID, ...]
     capability_hint: tuple[str, ...]
     proposed_at: datetime
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Revision:
+    """What a person wants to be otherwise about a draft.
+
+    Attributes:
+        stage: What is done anew.
+        text: What is wrong with it, in their words.
+    """
+
+    stage: Literal["spec", "draft"]
+    text: str
+
+
+@frozen(kw_only=True)
+class Synthesis:
+    """How one request stands: with it a pipeline that was interrupted goes on where it was.
+
+    Attributes:
+        id: Of the request.
+        sender: For whom it runs.
+        stage: What is to be done next.
+        proposal: The pattern it comes from; `None` for one that a failed turn or a person asked for.
+        spec: The last one that passed its checks.
+        files: The last draft by name of the file, in its normal form.
+        patches: The neuron of which this makes a new version; empty where it is a new one.
+        feedback: What the next attempt is told, one sentence each.
+        retries: How many refusals and revisions cost an attempt so far, 0 to 3.
+        vetoes: How many specs asked for what is forbidden; they cost no attempt.
+        cost_eur: EUR spent so far.
+        models: The models that wrote the spec and the draft.
+        reward: R of the last draft that was tested.
+        digest: The draft that is asked about; empty before.
+        result: How it ended; set at the stage `ended`.
+    """
+
+    id: UUID
+    request: SynthesisRequest
+    sender: str
+    stage: Stage
+    at: datetime
+    proposal: InternalProposal | None = None
+    spec: NeuronSpec | None = None
+    files: Mapping[str, str] = field(factory=dict)
+    patches: str = ""
+    feedback: tuple[Text, ...] = ()
+    retries: int = 0
+    vetoes: int = 0
+    cost_eur: float = 0.0
+    models: tuple[str, ...] = ()
+    reward: RewardBreakdown | None = None
+    digest: str = ""
+    result: SynthesisResult | None = None
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Making:
+    """How a draft came about, for whoever is asked about it.
+
+    Attributes:
+        story: The trace that failed, one line a step; empty where there is none.
+        rationale: Why it is needed, in the words of its spec.
+        cost_eur: EUR spent on it so far.
+        attempt: Which attempt it is, from 1.
+        models: The models that wrote it.
+    """
+
+    request_id: UUID
+    goal: str
+    trace_id: UUID
+    story: tuple[str, ...]
+    rationale: str
+    cost_eur: float
+    attempt: int
+    models: tuple[str, ...]
     unknown_fields: Mapping[str, Any] = field(factory=dict)

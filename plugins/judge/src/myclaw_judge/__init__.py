@@ -1,0 +1,1 @@
+"""How sound a draft of a neuron is, by a model on this machine."""

@@ -1,0 +1,1 @@
+"""Words what a model is asked for when it designs a neuron."""
