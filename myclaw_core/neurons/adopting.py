@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
 
 from attrs import define, evolve, field, frozen
 
-from myclaw_core.approval.types import DeferralEnding, Deferred
-from myclaw_core.events.types import DeferralEnded
+from myclaw_core.approval.types import Deferred
 from myclaw_core.messages import N_
 from myclaw_core.neurons import records
 from myclaw_core.neurons.admission import covers_new
@@ -29,9 +29,8 @@ from myclaw_core.neurons.reward import adoption_reward
 from myclaw_core.neurons.signing import digest_of, neuron_key
 from myclaw_core.neurons.types import CodeFinding, NeuronManifest, NeuronRecord, VerifiedNeuron
 from myclaw_core.neurons.verified import verified
-from myclaw_core.runtime.deferred import put_left
-from myclaw_core.runtime.single_call import SingleCall
-from myclaw_core.runtime.types import ToolCall, Turn
+from myclaw_core.runtime.left_question import Asked, LeftQuestion
+from myclaw_core.synthesis.types import Revision
 from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
@@ -50,20 +49,17 @@ class Answered:
         until: Until when it waits.
         reason: Why it was not adopted, where that was not a person's no.
         ended: How many questions about other versions ended with it, since they were about replacing what is no more.
+        revision: What should be otherwise, where the no says so.
     """
 
     state: Literal["adopted", "left", "denied", "failed"]
     until: datetime | None = None
     reason: Text = field(factory=lambda: Text(""))
     ended: int = 0
+    revision: Revision | None = None
 
 
-_ENDINGS: Mapping[DeferralEnding, Text] = {
-    "expired": N_("nobody answered in time"),
-    "crowded out": N_("too many questions waited, and the oldest was let go"),
-    "dropped": N_("the question was let go"),
-    "outdated": N_("another version was adopted or removed since this was asked; adopt the folder again"),
-}
+_OUTDATED = N_("another version was adopted or removed since this was asked; adopt the folder again")
 
 
 @define(slots=False)
@@ -74,13 +70,16 @@ class Adoption:
         agent: The opened agent.
         files: Its files in their normal form.
         folder_name: The name that its manifest must have.
+        sender: Who is asked.
+        synthesis: The request it was made for; `None` where a person wrote it.
     """
 
     agent: Agent
     files: Mapping[str, bytes]
     folder_name: str
     sender: str
-    _question: Deferred | None = field(default=None, init=False)
+    synthesis: UUID | None = None
+    _question: LeftQuestion | None = field(default=None, init=False)
 
     @cached_property
     def manifest(self) -> NeuronManifest:
@@ -164,104 +163,54 @@ class Adoption:
         Raises:
             StoreError: The log cannot be written.
         """
+        self._question = None  # what it replaces may be another version since it was asked
+        question = await self.question()
         others = len([left for left in await self.agent.services.gateway.left() if self._is_other(left)])
-        answered = await self._ask(quiet, channel)
+        answered = await self._answered(await question.ask(quiet, channel))
         return evolve(answered, ended=others) if answered.state == "adopted" else answered
 
-    async def _ask(self, quiet: Channel, channel: Channel | None) -> Answered:
-        if not self.agent.services.config.approval.defer_days:
-            return await self._ask_at_once(channel or quiet)
-        problem = await self.leave(quiet)
-        if problem is not None:
-            return Answered(state="failed", reason=problem)
-        if channel is not None and channel.attended:
-            return await self._put(channel)
-        return await self.answered()
+    async def question(self) -> LeftQuestion:
+        """Return the question about it.
 
-    async def leave(self, quiet: Channel) -> Text | None:
-        """Leave the question for later unless it waits already; return why that could not be, or `None`."""
-        if await self._left() is not None:
-            return None
-        call = await self._call(quiet, attended=False)
-        await self.agent.run(call)
-        if await self._left() is not None:
-            return None
-        return (
-            call.step.error.message if call.step and call.step.error else N_("the question could not be left for later")
-        )
+        Raises:
+            StoreError: What is on record under its name cannot be trusted.
+        """
+        if self._question is None:
+            name = self.manifest.name
+            self._question = LeftQuestion(
+                agent=self.agent,
+                sender=self.sender,
+                tool=ADMIT,
+                args=await self._args(),
+                words=f"myclaw neurons adopt {name}",
+            )
+        return self._question
 
     async def answered(self) -> Answered:
         """Return how the question stands by what is on record."""
+        return await self._answered(await (await self.question()).stands())
+
+    async def _answered(self, asked: Asked) -> Answered:
         if await self.standing() is not None:
             return Answered(state="adopted")
-        left = await self._left()
-        return await self._ended() if left is None else Answered(state="left", until=left.expires_at)
-
-    async def _put(self, channel: Channel) -> Answered:
-        traces = await put_left(self.agent.services, channel, self._turn, self.agent.run, only=self._is_this)
-        found = await self.answered()
-        errors = [step.error for trace in traces for step in trace.steps if step.error and step.error.kind != "denied"]
-        return Answered(state="failed", reason=errors[0].message) if errors and found.state != "adopted" else found
-
-    async def _ended(self) -> Answered:
-        """Return how the question ended that does not wait any more and adopted nothing."""
-        asked = self._question
-        if asked is None:
-            return Answered(state="failed", reason=N_("the question was not left for later"))
-        told = [event for _, event in await self.agent.log.events(asked.origin.trace_id, DeferralEnded)]
-        endings = [
-            each.ending for each in told if isinstance(each, DeferralEnded) and each.request_id == asked.request.id
-        ]
-        ending = endings[-1] if endings else "expired"
-        if ending == "denied":
-            return Answered(state="denied")
-        return Answered(state="failed", reason=_ENDINGS.get(ending, N_("the yes could not be followed")))
-
-    async def _ask_at_once(self, channel: Channel) -> Answered:
-        call = await self._call(channel, attended=channel.attended)
-        await self.agent.run(call)
-        error = call.step.error if call.step else None
-        if error is None:
-            return await self.answered()
-        is_no = any(each.verdict == "denied" for each in call.trace.approvals)
-        return Answered(state="denied") if is_no else Answered(state="failed", reason=error.message)
-
-    async def _call(self, channel: Channel, *, attended: bool) -> SingleCall:
-        turn = await self._turn(f"myclaw neurons adopt {self.manifest.name}", attended=attended)
-        call = ToolCall(id=str(turn.id), tool=ADMIT, args=await self._args())
-        return SingleCall(self.agent.services, turn, channel, call)
+        match asked.state:
+            case "left":
+                return Answered(state="left", until=asked.until)
+            case "denied":
+                return Answered(state="denied", revision=asked.revision)
+            case "run":
+                return Answered(state="failed", reason=N_("the yes could not be followed"))
+        return Answered(state="failed", reason=_OUTDATED if asked.ending == "outdated" else asked.reason)
 
     async def _args(self) -> Mapping[str, Any]:
         manifest, replaces = self.manifest, records.digest_on_record(await self.record())
         args = {"name": manifest.name, "version": manifest.version, "digest": self.digest}
-        return {**args, "replaces": replaces} if replaces else args
-
-    async def _turn(self, text: str, *, attended: bool = True) -> Turn:
-        agent = self.agent
-        new_id = agent.clock.new_id()
-        return Turn(
-            id=new_id,
-            session_id=str(new_id),
-            channel="cli",
-            sender=self.sender,
-            autonomy=await agent.services.levels.begin_turn(),
-            text=text,
-            received_at=agent.clock.now(),
-            roots=agent.standing_roots,
-            cwd=str(agent.home.workspace),
-            attended=attended,
-            level_stands=True,
-        )
-
-    async def _left(self) -> Deferred | None:
-        args = await self._args()
-        waiting = await self.agent.services.gateway.left()
-        found = next((each for each in waiting if self._is_this(each) and dict(each.sealed.args) == args), None)
-        self._question = found or self._question
-        return found
+        if replaces:
+            args["replaces"] = replaces
+        if self.synthesis is not None:
+            args["synthesis"] = str(self.synthesis)
+        return args
 
     def _is_other(self, left: Deferred) -> bool:
-        return is_outdated(left, self.manifest.name, self.digest) and not self._is_this(left)
-
-    def _is_this(self, left: Deferred) -> bool:
-        return left.request.draft.action.tool_name == ADMIT and left.sealed.args.get("digest") == self.digest
+        is_this = left.sealed.args.get("digest") == self.digest
+        return is_outdated(left, self.manifest.name, self.digest) and not is_this
