@@ -521,12 +521,14 @@ class SynthesisRequested:
     Attributes:
         sender: For whom it is designed.
         proposal: The pattern it comes from, where nobody asked for it.
+        trace_id: The run in which it was asked for.
     """
 
     request_id: UUID
     request: SynthesisRequest
     sender: str
     proposal: InternalProposal | None = None
+    trace_id: UUID | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
@@ -608,5 +610,9 @@ Event = (
     | SynapseRefused
     | NightlyDone
     | SlotEnded
+    | SynthesisRequested
+    | SynthesisAdvanced
+    | SynthesisEnded
+    | JudgeCalibrated
     | UnknownEvent
 )

@@ -7,11 +7,11 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-__all__ = ["Critic", "SelfPlayResult"]
+__all__ = ["CriticIdentity", "SelfPlayResult"]
 
 
 @frozen(kw_only=True)
-class Critic:
+class CriticIdentity:
     """Who judged; never a contestant nor the model that produced an answer.
 
     Attributes:
@@ -37,5 +37,5 @@ class SelfPlayResult:
     critic_verdict: str
     critic_cost_usd: float
     users_accepted_winner: bool | None
-    critic: Critic
+    critic: CriticIdentity
     unknown_fields: Mapping[str, Any] = field(factory=dict)

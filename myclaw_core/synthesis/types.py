@@ -163,6 +163,7 @@ class Revision:
 
     stage: Literal["spec", "draft"]
     text: str
+    unknown_fields: Mapping[str, Any] = field(factory=dict)
 
 
 @frozen(kw_only=True)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Event,
         GrantEnded,
         GrantGiven,
+        JudgeCalibrated,
         LevelChanged,
         ModelCalled,
         NeuronBorn,
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
         StepEnded,
         StepIntended,
         SynapseRefused,
+        SynthesisAdvanced,
+        SynthesisEnded,
+        SynthesisRequested,
         TraceClosed,
         TrustChange,
         TrustChanged,
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
         UndoExpired,
         UnknownEvent,
     )
+    from myclaw_core.judging.types import Calibration, Comparison, JudgedItem, Judgement
     from myclaw_core.memory.types import Episode, Fact, FactProposal
     from myclaw_core.neurons.types import NeuronManifest, NeuronRecord, NeuronStatus
     from myclaw_core.outbox.types import OutboxMessage, OutboxState
@@ -75,12 +80,15 @@ if TYPE_CHECKING:
         Usage,
     )
     from myclaw_core.sandbox.types import SandboxOutcome, SandboxReport, SandboxTest
-    from myclaw_core.selfplay.types import Critic, SelfPlayResult
+    from myclaw_core.selfplay.types import CriticIdentity, SelfPlayResult
     from myclaw_core.synapse.types import GraphEdge, GraphNode, NeuronState, RetrievalResult
     from myclaw_core.synthesis.types import (
         InternalProposal,
+        Making,
         NeuronSpec,
+        Revision,
         RewardBreakdown,
+        Synthesis,
         SynthesisOutcome,
         SynthesisRequest,
         SynthesisResult,
@@ -102,11 +110,13 @@ __all__ = [
     "ApprovalRequestDraft",
     "ApprovalState",
     "Autonomy",
+    "Calibration",
     "Caller",
     "CheckReason",
+    "Comparison",
     "ConfigChanged",
     "CostMediansSet",
-    "Critic",
+    "CriticIdentity",
     "DeferralEnded",
     "Deferred",
     "Effect",
@@ -124,8 +134,12 @@ __all__ = [
     "GraphEdge",
     "GraphNode",
     "InternalProposal",
+    "JudgeCalibrated",
+    "JudgedItem",
+    "Judgement",
     "Law",
     "LevelChanged",
+    "Making",
     "Message",
     "ModelCall",
     "ModelCalled",
@@ -157,6 +171,7 @@ __all__ = [
     "Reply",
     "RetrievalResult",
     "Reversibility",
+    "Revision",
     "RewardBreakdown",
     "RiskBand",
     "SandboxOutcome",
@@ -173,8 +188,12 @@ __all__ = [
     "StepIntended",
     "StepState",
     "SynapseRefused",
+    "Synthesis",
+    "SynthesisAdvanced",
+    "SynthesisEnded",
     "SynthesisOutcome",
     "SynthesisRequest",
+    "SynthesisRequested",
     "SynthesisResult",
     "Text",
     "Tool",
@@ -247,6 +266,7 @@ _OWNERS = {
         "Event",
         "GrantEnded",
         "GrantGiven",
+        "JudgeCalibrated",
         "LevelChanged",
         "ModelCalled",
         "NeuronBorn",
@@ -264,6 +284,9 @@ _OWNERS = {
         "StepEnded",
         "StepIntended",
         "SynapseRefused",
+        "SynthesisAdvanced",
+        "SynthesisEnded",
+        "SynthesisRequested",
         "TraceClosed",
         "TrustChange",
         "TrustChanged",
@@ -271,6 +294,12 @@ _OWNERS = {
         "UndoApplied",
         "UndoExpired",
         "UnknownEvent",
+    ),
+    "judging.types": (
+        "Calibration",
+        "Comparison",
+        "JudgedItem",
+        "Judgement",
     ),
     "memory.types": (
         "Episode",
@@ -312,7 +341,7 @@ _OWNERS = {
         "SandboxTest",
     ),
     "selfplay.types": (
-        "Critic",
+        "CriticIdentity",
         "SelfPlayResult",
     ),
     "synapse.types": (
@@ -323,8 +352,11 @@ _OWNERS = {
     ),
     "synthesis.types": (
         "InternalProposal",
+        "Making",
         "NeuronSpec",
+        "Revision",
         "RewardBreakdown",
+        "Synthesis",
         "SynthesisOutcome",
         "SynthesisRequest",
         "SynthesisResult",
