@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Container, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -16,23 +15,23 @@ from myclaw_core.budget.types import MICRO, PriceUnknownError
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.wall import WallClock
+from myclaw_core.runtime.booked import begun, failure_line, provider_told, token_bound
 from myclaw_core.runtime.channel import Channel, Status
 from myclaw_core.runtime.failover import CallFailedError, Lineup, ModelChoice
 from myclaw_core.runtime.finishing import finished
 from myclaw_core.runtime.model import ModelError, ModelProvider, ModelReply, ModelRequest
 from myclaw_core.runtime.prompt import system_prompt
-from myclaw_core.runtime.received import guarded_briefly, received_error, received_reply
+from myclaw_core.runtime.received import guarded_briefly, received_reply
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.softcap import ask_past_soft_cap
-from myclaw_core.runtime.types import CANCELLED, Message, ModelCall, Outcome, Turn, Usage
+from myclaw_core.runtime.types import Message, ModelCall, Outcome, Turn, Usage
 from myclaw_core.runtime.wire_names import from_wire, to_wire, tool_specs
 from myclaw_core.types.text import Text
 
 __all__ = ["CallLimits", "ModelCaller", "TooDearError", "TurnEndedError"]
 
-PROVIDER_OVERHEAD_TOKENS = 2000
-"""What a provider adds to a prompt by itself, such as its own instructions for tools; a generous bound."""
+_TOO_LATE = N_("the model took longer than the turn may last; see wall_s in [limits]")
 
 
 class TurnEndedError(Exception):
@@ -147,8 +146,8 @@ class ModelCaller:
         """
         request = self._request(choice.model, messages)
         reservation = await self._reserve(choice.provider, request)
-        call = self._begun(choice.provider, request, reservation)
         provider = choice.provider.name
+        call = begun(reservation.call_id, provider, choice.model, self._purpose, self._services.clock.now())
         shown: list[str] = []
         started_s = self._services.clock.monotonic()
 
@@ -159,10 +158,10 @@ class ModelCaller:
 
         try:
             async with self._services.clock.timeout(limit_s):
-                answer = await guarded_briefly(_who(provider), choice.provider.complete(request, show))
+                answer = await guarded_briefly(provider_told(provider), choice.provider.complete(request, show))
             reply = _as_named_here(received_reply(answer, provider), self._services.tools)
         except (Exception, asyncio.CancelledError) as error:
-            line = _line(error, provider)
+            line = failure_line(error, provider, _TOO_LATE)
             failed = evolve(call, wall_time_ms=self._ms_since(started_s), error=str(line))
             spent = not isinstance(error, ModelError) or error.may_have_spent
             await self._recorder.model_called(failed, None, reservation, None, may_have_spent=spent)
@@ -191,20 +190,6 @@ class ModelCaller:
             messages=to_wire(messages),
             max_output_tokens=self._max_output_tokens,
             answer_schema=self._answer_schema,
-        )
-
-    def _begun(self, provider: ModelProvider, request: ModelRequest, reservation: Reservation) -> ModelCall:
-        return ModelCall(
-            id=reservation.call_id,
-            provider=provider.name,
-            model=request.model,
-            purpose=self._purpose,
-            tier=self._tier,
-            usage=Usage(),
-            cost_usd=0.0,
-            cost_eur=0.0,
-            started_at=self._services.clock.now(),
-            wall_time_ms=0,
         )
 
     def _ms_since(self, started_s: float) -> int:
@@ -236,7 +221,7 @@ class ModelCaller:
                 purpose=self._purpose,
                 activity=self._turn.activity,
                 level=self._turn.autonomy,
-                input_tokens_bound=_token_bound(request),
+                input_tokens_bound=token_bound(request),
                 max_output_tokens=request.max_output_tokens,
                 past_soft_ok=self._recorder.past_soft_ok,
             )
@@ -271,31 +256,3 @@ class ModelCaller:
 
 def _as_named_here(reply: ModelReply, tools: Container[str]) -> ModelReply:
     return evolve(reply, message=from_wire(reply.message, tools))
-
-
-def _who(provider: str) -> Text:
-    return N_("the model provider '{provider}'", provider=provider)
-
-
-def _line(error: BaseException, provider: str) -> Text:
-    """Return one line on why a call failed."""
-    if isinstance(error, asyncio.CancelledError):
-        return CANCELLED
-    if isinstance(error, TimeoutError):
-        return N_("the model took longer than the turn may last; see wall_s in [limits]")
-    if isinstance(error, MyclawError):
-        return received_error(error)
-    return N_("the model provider '{provider}' failed: {error}", provider=provider, error=received_error(error))
-
-
-def _token_bound(request: ModelRequest) -> int:
-    """Return a number of tokens that the prompt cannot pass: a token is at least one byte."""
-    size = len(request.system.encode()) + PROVIDER_OVERHEAD_TOKENS
-    size += sum(len(json.dumps([tool.name, tool.description, dict(tool.schema)])) for tool in request.tools)
-    for message in request.messages:
-        size += len(message.text.encode("utf-8", errors="replace"))
-        size += sum(
-            len(json.dumps([call.tool, dict(call.args)], ensure_ascii=False).encode("utf-8", "replace"))
-            for call in message.tool_calls
-        )
-    return size
