@@ -66,6 +66,10 @@ def test_values_of_the_file_win_and_get_their_types(tmp_path: Path) -> None:
         tool_success = 0.25
         [trust.extra]
         kept_short = 0.05
+        [reward]
+        gate = 0.7
+        [reward.extra]
+        short_body = -0.1
         [demo]
         names = ["a"]
         """,
@@ -80,6 +84,7 @@ def test_values_of_the_file_win_and_get_their_types(tmp_path: Path) -> None:
     assert config.trust.estimator == "ema"
     assert (config.trust.weights["tool_success"], config.trust.weights["kept_short"]) == (0.25, 0.05)
     assert sum(config.trust.weights.values()) == pytest.approx(1)
+    assert (config.reward.gate, config.reward.weights) == (0.7, {**Config().reward.weights, "short_body": -0.1})
     assert config.sections["demo"]["names"] == ("a",)
 
 
@@ -113,7 +118,7 @@ wall_s = nan
         "14: [limits] wall_s must be a finite number",
         (
             "15: unknown section 'filez'; "
-            "known: agent, approval, budget, demo, limits, neurons, outbox, plugins, policy, slots, trust"
+            "known: agent, approval, budget, demo, limits, neurons, outbox, plugins, policy, reward, slots, synthesis, trust"
         ),
     ]
 
@@ -136,6 +141,10 @@ wall_s = nan
         ("[trust.extra]\n'kept short' = 2\n", "2: [trust.extra] kept short must be at most 1"),
         ("[trust.extra]\nkept_short = true\n", "2: [trust.extra] kept_short must be a number"),
         ("[trust.extra]\nundo_rate = 0.1\n", "2: [trust.extra] undo_rate belongs in [trust] itself"),
+        ("[reward.extra]\nshort_body = -2\n", "2: [reward.extra] short_body must be at least -1"),
+        ("[reward.extra]\ngate = 0.1\n", "2: [reward.extra] gate belongs in [reward] itself"),
+        ("[reward]\ngate = 0.4\n", "2: [reward] gate must be at least 0.5"),
+        ("[reward]\njudge = 0.1\n", "2: [reward] unknown key 'judge'; the nearest known is 'judge_score'"),
         ("[trust]\nextra = 3\n", "2: [trust] must be a table, written as [trust.extra]"),
         ("[trust]\nestimator = 3\n", "2: [trust] estimator must be text in quotes"),
         ("[budget.prices.m]\nin = 1\n", "1: [budget.prices] missing: cached, out"),
@@ -210,7 +219,7 @@ def test_a_section_of_an_idle_plugin_is_left_alone_and_of_no_plugin_is_unknown(t
     assert problems(path) == [
         (
             "1: unknown section 'telegram'; "
-            "known: agent, approval, budget, limits, neurons, outbox, plugins, policy, slots, trust"
+            "known: agent, approval, budget, limits, neurons, outbox, plugins, policy, reward, slots, synthesis, trust"
         )
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import frozen
 
 from myclaw_core.config.schema import ConfigSchema
-from myclaw_core.config.sections import CORE_SECTIONS, PRICE_SCHEMA, Config, schema_of
+from myclaw_core.config.sections import CORE_SECTIONS, EXTRA_WEIGHTS, PRICE_SCHEMA, Config, schema_of
 from myclaw_core.config.source import read_source
 from myclaw_core.config.values import Where, dotted
 from myclaw_core.files.visible import is_invisible, visible
@@ -96,7 +96,8 @@ def _values(config: Config, schemas: Sequence[ConfigSchema]) -> Iterator[tuple[W
     for model, price in config.budget.prices.items():
         amounts = zip(PRICE_SCHEMA, (price.input, price.cached, price.output), strict=True)
         yield from ((("budget", "prices", model, name), amount) for name, amount in amounts)
-    yield from ((("trust", "extra", name), weight) for name, weight in config.trust.extra.items())
+    for section in EXTRA_WEIGHTS:
+        yield from (((section, "extra", name), weight) for name, weight in getattr(config, section).extra.items())
     for schema in schemas:
         values = config.sections[schema.section]
         yield from (((schema.section, key.name), _plain(values[key.name])) for key in schema.keys)

@@ -13,7 +13,7 @@ from attrs import evolve
 from myclaw_core.config.schema import ConfigKey, ConfigSchema
 from myclaw_core.config.sections import (
     CORE_SECTIONS,
-    EXTRA_WEIGHT,
+    EXTRA_WEIGHTS,
     NESTED,
     PRICE_SCHEMA,
     Config,
@@ -52,10 +52,11 @@ def read_config(source: Source, schemas: Sequence[ConfigSchema], idle: Collectio
     """
     reader = _Reader(source)
     values = {name: reader.section(schema_of(name, cls)) for name, cls in CORE_SECTIONS.items()}
-    prices, extra = reader.prices(), reader.extra_weights()
+    values["budget"]["prices"] = reader.prices()
+    for name in EXTRA_WEIGHTS:
+        values[name]["extra"] = reader.extra_weights(name)
     sections = {schema.section: reader.section(schema) for schema in schemas}
     reader.unknown_sections({*CORE_SECTIONS, *sections}, idle)
-    values["budget"]["prices"], values["trust"]["extra"] = prices, extra
     reader.cross_checks(values)
     reader.finish()
     typed = {name: cls(**values[name]) for name, cls in CORE_SECTIONS.items()}
@@ -112,14 +113,16 @@ class _Reader:
             prices[model] = Price(input=numbers["in"], cached=numbers["cached"], output=numbers["out"])
         return prices
 
-    def extra_weights(self) -> dict[str, float]:
-        """Return `[trust.extra]`: a weight for each signal of plugins that is to count."""
-        trust = self._source.values.get("trust", {})
-        table = self._table(("trust", "extra"), trust.get("extra", {}) if isinstance(trust, dict) else {})
-        for name in set(table) & {key.name for key in schema_of("trust", TrustSection).keys}:
-            self._note(("trust", "extra", name), N_("{key} belongs in [trust] itself", key=name))
+    def extra_weights(self, section: str) -> dict[str, float]:
+        """Return `[<section>.extra]`: a weight for each thing of plugins that is to count."""
+        around = self._source.values.get(section, {})
+        table = self._table((section, "extra"), around.get("extra", {}) if isinstance(around, dict) else {})
+        for name in set(table) & {key.name for key in schema_of(section, CORE_SECTIONS[section]).keys}:
+            problem = N_("{key} belongs in [{section}] itself", key=name, section=section)
+            self._note((section, "extra", name), problem)
+        weight = evolve(EXTRA_WEIGHTS[section], default=0.0)
         return {
-            name: self._value(("trust", "extra", name), evolve(EXTRA_WEIGHT, name=name, default=0.0), value)
+            name: self._value((section, "extra", name), evolve(weight, name=name), value)
             for name, value in table.items()
         }
 

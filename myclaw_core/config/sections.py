@@ -16,7 +16,7 @@ from myclaw_core.types.text import Text
 
 __all__ = [
     "CORE_SECTIONS",
-    "EXTRA_WEIGHT",
+    "EXTRA_WEIGHTS",
     "NESTED",
     "PRICE_SCHEMA",
     "AgentSection",
@@ -211,15 +211,14 @@ class RewardSection:
         return own | dict(self.extra)
 
 
-# A weight of `[trust.extra]`, whatever the signal is called.
-EXTRA_WEIGHT = ConfigKey(
-    name="SIGNAL",
-    kind="float",
-    default=None,
-    help=N_("Weight of a plugin's signal of that name."),
-    minimum=0,
-    maximum=1,
-)
+# A weight of `[trust.extra]` or `[reward.extra]`, whatever the signal or part is called.
+EXTRA_WEIGHTS: Mapping[str, ConfigKey] = {
+    section: ConfigKey(name=name, kind="float", default=None, help=meaning, minimum=minimum, maximum=1)
+    for section, name, meaning, minimum in (
+        ("reward", "PART", N_("Weight of a plugin's part of R of that name, with its sign."), -1),
+        ("trust", "SIGNAL", N_("Weight of a plugin's signal of that name."), 0),
+    )
+}
 
 
 @frozen(kw_only=True)

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from myclaw_core.config.load import nearest, value_problem
 from myclaw_core.config.schema import ConfigKey, ConfigSchema
-from myclaw_core.config.sections import CORE_SECTIONS, EXTRA_WEIGHT, PRICE_SCHEMA, schema_of
+from myclaw_core.config.sections import CORE_SECTIONS, EXTRA_WEIGHTS, PRICE_SCHEMA, schema_of
 from myclaw_core.errors import ConfigError, UsageError
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
@@ -22,7 +22,7 @@ Where = tuple[str, ...]
 """Names of the tables and of the key, outermost first."""
 
 _PRICES = ("budget", "prices")
-_EXTRA = ("trust", "extra")
+_EXTRA = "extra"
 _NAMED_DEPTH = 3
 
 
@@ -67,8 +67,8 @@ def setting_at(where: Where, plugin_schemas: Callable[[], Sequence[ConfigSchema]
         return None
     if where[:2] == _PRICES and len(where) == _NAMED_DEPTH + 1:
         return _known(where, PRICE_SCHEMA)
-    if where[:2] == _EXTRA and len(where) == _NAMED_DEPTH:
-        return evolve(EXTRA_WEIGHT, name=where[-1])
+    if where[0] in EXTRA_WEIGHTS and where[1:2] == (_EXTRA,) and len(where) == _NAMED_DEPTH:
+        return evolve(EXTRA_WEIGHTS[where[0]], name=where[-1])
     core = {name: schema_of(name, cls) for name, cls in CORE_SECTIONS.items()}
     sections = core if where[0] in core else core | {schema.section: schema for schema in plugin_schemas()}
     if where[0] not in sections:

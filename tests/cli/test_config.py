@@ -196,6 +196,14 @@ def test_a_weight_of_a_plugins_signal_is_shown_and_set_like_any_other(run, home:
     assert run("config", "set", "trust.extra.kept_short", "0.05").code == 0
 
 
+def test_a_weight_of_a_plugins_part_of_the_reward_is_shown_and_set_with_its_sign(run, home: Path) -> None:
+    assert run("config", "set", "reward.extra.short_body", "-0.1").code == 0
+    shown = json.loads(run("config", "show", "--json").out)
+    assert shown["reward"]["extra"]["short_body"] == {"value": -0.1, "from": f"{home / 'config.toml'}:2"}
+    assert "must be at least -1" in run("config", "set", "reward.extra.short_body", "-2").err
+    assert "gate belongs in [reward] itself" in run("config", "set", "reward.extra.gate", "0.9").err
+
+
 def test_prices_of_a_model_are_set_together_or_one_by_one(run, home: Path) -> None:
     assert run("config", "set", 'budget.prices."gpt-4.1"', "{in = 2, cached = 0.5, out = 8}").code == 0
     assert run("config", "set", 'budget.prices."gpt-4.1".out', "9").code == 0

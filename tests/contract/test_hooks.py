@@ -12,7 +12,7 @@ import pytest
 from myclaw_core import hookspecs
 from myclaw_core.clock import SystemClock
 from myclaw_core.config import ConfigSchema
-from myclaw_core.config.sections import CORE_SECTIONS, EXTRA_WEIGHT, PRICE_SCHEMA, schema_of
+from myclaw_core.config.sections import CORE_SECTIONS, EXTRA_WEIGHTS, PRICE_SCHEMA, schema_of
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.hookspecs import HOOK_MODES
 from myclaw_core.plugins import FIRST_PARTY, load_plugins
@@ -123,7 +123,7 @@ def test_every_setting_is_documented_with_type_default_and_meaning_and_nothing_e
     """A failing row can be copied from here into the page."""
     schemas = [*(schema_of(name, cls) for name, cls in CORE_SECTIONS.items()), *plugin_schemas()]
     schemas.append(ConfigSchema(section='budget.prices."MODEL"', keys=tuple(PRICE_SCHEMA.values())))
-    schemas.append(ConfigSchema(section="trust.extra", keys=(EXTRA_WEIGHT,)))
+    schemas += (ConfigSchema(section=f"{section}.extra", keys=(key,)) for section, key in EXTRA_WEIGHTS.items())
     documented = {
         heading.strip("[]"): sorted(re.findall(r"^\| `.*\|$", text, flags=re.MULTILINE))
         for heading, text in sections("settings.md").items()
