@@ -13,7 +13,7 @@ from myclaw_core.events.store import Head
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text, TextValue
 
-__all__ = ["Comparison"]
+__all__ = ["AuditWalk"]
 
 
 @frozen
@@ -25,7 +25,7 @@ class _Day:
     erased: set[int] = field(factory=set)
 
 
-class Comparison:
+class AuditWalk:
     """A walk over the heads of the log, beside the files.
 
     Args:

@@ -20,7 +20,7 @@ from attrs import frozen
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import StoreError
-from myclaw_core.events.audit_check import Comparison
+from myclaw_core.events.audit_check import AuditWalk
 from myclaw_core.events.audit_files import AuditFolder
 from myclaw_core.events.audit_lines import Line, Note, day_of, event_line
 from myclaw_core.events.chain import body_digest
@@ -130,7 +130,7 @@ class AuditExport:
         with _told_plainly(self._folder.root):
             newest = await self._event_log.last()
             cursor = await asyncio.to_thread(self._folder.cursor)
-            comparison = Comparison(self._folder, self._key, cursor)
+            comparison = AuditWalk(self._folder, self._key, cursor)
             erased = await self._compare(comparison, thorough=True)
         problems = [*comparison.problems, *((head.seq, _missing(head)) for head in comparison.missing), *erased]
         bad = sorted(seq for seq, _ in problems if seq)
@@ -193,7 +193,7 @@ class AuditExport:
 
     async def _reconcile_all(self, tell: Callable[[Text], Any]) -> None:
         """Compare every line, write lines again that are gone, and end what an interrupted erasing began."""
-        comparison = Comparison(self._folder, self._key, await asyncio.to_thread(self._folder.cursor))
+        comparison = AuditWalk(self._folder, self._key, await asyncio.to_thread(self._folder.cursor))
         problems = [problem for _, problem in [*await self._compare(comparison), *comparison.problems]]
         if comparison.missing:
             await asyncio.shield(self._restore(comparison.missing))
@@ -201,7 +201,7 @@ class AuditExport:
         for problem in problems:
             tell(N_("the audit files differ from the log: {problem}", problem=problem))
 
-    async def _compare(self, comparison: Comparison, *, thorough: bool = False) -> list[tuple[int, Text]]:
+    async def _compare(self, comparison: AuditWalk, *, thorough: bool = False) -> list[tuple[int, Text]]:
         """Lead a comparison through the log and return what is wrong with bodies.
 
         Args:

@@ -9,6 +9,7 @@ from typing import Any
 
 from myclaw_core.approval.grants import told
 from myclaw_core.columns import columns
+from myclaw_core.events.narrative_synthesis import advanced, calibrated, ended, requested
 from myclaw_core.events.store import Head
 from myclaw_core.events.types import (
     ApprovalAnswered,
@@ -41,7 +42,7 @@ from myclaw_core.events.types import (
     UndoApplied,
     UndoExpired,
 )
-from myclaw_core.events.words import word
+from myclaw_core.events.words import shortened, word
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import _, n_, render
 from myclaw_core.policy.types import Evidence
@@ -82,7 +83,7 @@ def _turn_started(event: TurnStarted) -> list[str]:
             sender=turn.sender,
             channel=turn.channel,
             level=turn.autonomy,
-            message=_short(turn.text),
+            message=shortened(turn.text),
         ),
         _("folders: {folders}", folders=", ".join(turn.roots)),
         _("plugins: {plugins}", plugins=", ".join(f"{plugin.name} {plugin.version}" for plugin in event.plugins)),
@@ -93,10 +94,10 @@ def _turn_started(event: TurnStarted) -> list[str]:
 def _model_called(event: ModelCalled) -> list[str]:
     lines = [_spent(event.call)]
     if event.message is not None and event.message.text:
-        lines.append(_("said: {message}", message=_short(event.message.text)))
+        lines.append(_("said: {message}", message=shortened(event.message.text)))
     if event.message is not None:
         lines.extend(
-            _("proposed: {tool} {args}", tool=call.tool, args=_short(_json(call.args)))
+            _("proposed: {tool} {args}", tool=call.tool, args=shortened(_json(call.args)))
             for call in event.message.tool_calls
         )
     return lines
@@ -217,7 +218,7 @@ def _step_ended(event: StepEnded) -> list[str]:
     state, ms = word(step.state), step.wall_time_ms
     return [
         _("step {step} {tool}: {state} in {ms} ms", step=step.index, tool=step.tool_name, state=state, ms=ms),
-        _short(text),
+        shortened(text),
     ]
 
 
@@ -382,14 +383,9 @@ def _slot_ended(event: SlotEnded) -> list[str]:
     ]
 
 
+for _told in (requested, advanced, ended, calibrated):
+    _lines.register(_told)
+
+
 def _json(args: Mapping[str, Any]) -> str:
     return json.dumps(dict(args), ensure_ascii=False, default=str)
-
-
-def _short(text: str, limit: int = 160) -> str:
-    """Return `text`, cut with a notice where it is long."""
-    plain = text.strip()
-    if len(plain) <= limit:
-        return plain
-    more = len(plain) - limit
-    return n_("{start} … ({n} more character)", "{start} … ({n} more characters)", more, start=plain[:limit])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from myclaw_core.messages import N_, render
+from myclaw_core.messages import N_, n_, render
 
-__all__ = ["WORDS", "word"]
+__all__ = ["WORDS", "shortened", "word"]
 
 WORDS = (
     N_("open"),
@@ -78,6 +78,17 @@ WORDS = (
     N_("signed"),
     N_("called"),
     N_("last run"),
+    # What is to be done next for a neuron that is wanted.
+    N_("direction"),
+    N_("spec"),
+    N_("draft"),
+    N_("analysis"),
+    N_("tests"),
+    N_("approval"),
+    N_("ended"),
+    # Who is measured.
+    N_("judge"),
+    N_("critic"),
     # How a grant ended.
     N_("over"),
     N_("used up"),
@@ -88,3 +99,12 @@ WORDS = (
 def word(state: str) -> str:
     """Return a state in the language of the person; one that is not known stays as it is."""
     return render(state)
+
+
+def shortened(text: str, limit: int = 160) -> str:
+    """Return `text`, cut with a notice where it has more than `limit` characters."""
+    plain = text.strip()
+    if len(plain) <= limit:
+        return plain
+    more = len(plain) - limit
+    return n_("{start} … ({n} more character)", "{start} … ({n} more characters)", more, start=plain[:limit])

@@ -21,11 +21,13 @@ from myclaw_core.events.types import (
     PluginConsent,
     StepDecided,
     StepEnded,
+    SynthesisEnded,
     TurnStarted,
     UndoApplied,
 )
 from myclaw_core.events.words import WORDS
 from myclaw_core.runtime.types import Outcome, StepState, ToolError, ToolErrorKind
+from myclaw_core.synthesis.types import Stage, SynthesisOutcome
 from myclaw_core.testing import FakeClock
 from myclaw_core.types.effect import Verdict
 from myclaw_core.types.text import Text
@@ -158,6 +160,39 @@ def test_consent_is_told(change: str) -> None:
     assert lines_of(event) == [f"weather 1.2 of myclaw-weather {change}"]
 
 
+def test_how_a_synthesis_goes_is_told() -> None:
+    """What is wanted, what comes next at what cost, and how it ended."""
+    told = {name: lines_of(sample(f"event_synthesis_{name}")) for name in ("requested", "advanced", "ended")}
+
+    assert told["requested"][0] == "a neuron is wanted: summarise the bills"
+    assert told["requested"][1].endswith(", at most 0.12 EUR")
+    assert told["requested"][2] == "seen again and again: no tool for .ods"
+    assert told["advanced"][0] == "synthesis: next is analysis, 1 retry, 0.04 EUR"
+    assert told["ended"] == ["neuron csv_summary was born", "1 retry, 0.04 EUR in all", "R of the last draft: 0.83"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "first"),
+    [("abandoned", "no neuron was made: too dear"), ("rejected_direction", "the direction was refused: too dear")],
+)
+def test_a_synthesis_that_made_nothing_says_why(outcome: SynthesisOutcome, first: str) -> None:
+    """The reason is the one that is on record; what was never tested has no R."""
+    event = sample("event_synthesis_ended")
+    assert isinstance(event, SynthesisEnded)
+    ended = evolve(event.result, outcome=outcome, rejection_reason="too dear", final_reward=None)
+
+    assert lines_of(evolve(event, result=ended)) == [first, "1 retry, 0.04 EUR in all"]
+
+
+def test_a_measured_judge_is_told_with_its_model_and_each_language() -> None:
+    """The number holds for exactly these."""
+    assert lines_of(sample("event_judge_calibrated")) == [
+        "judge constitution (constitution@1) with gemma-3-4b: 0.91 on 64 items",
+        "en: 0.93",
+        "it: 0.89",
+    ]
+
+
 def test_a_long_message_is_cut_with_a_notice() -> None:
     """The whole of it is in the record."""
     event = sample("event_turn_started")
@@ -172,7 +207,7 @@ def test_a_long_message_is_cut_with_a_notice() -> None:
 def test_every_state_has_a_word_for_people() -> None:
     """What a table shows can be translated."""
     verdicts = get_args(get_type_hints(Approval)["verdict"])
-    kinds = (Outcome, StepState, ToolErrorKind, Verdict, ApprovalNote)
+    kinds = (Outcome, StepState, ToolErrorKind, Verdict, ApprovalNote, Stage)
     stored = {*verdicts, *(choice for kind in kinds for choice in get_args(kind))} - {""}
 
     assert stored <= {word.msgid for word in WORDS}
