@@ -161,6 +161,9 @@ def _problems(headers: Mapping[str, str], body: Mapping[str, Any]) -> Iterator[s
     for key in ("temperature", "top_p", "top_k"):
         if key in body:
             yield f"{key}: not supported"
+    wanted = body.get("output_config", {}).get("format", {}).get("schema", {})
+    if (wanted.get("type"), wanted.get("additionalProperties")) == ("object", None):
+        yield "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
     if json.dumps(body).count('"cache_control": {') > _MOST_CACHE_MARKS:
         yield f"a maximum of {_MOST_CACHE_MARKS} blocks with cache_control may be provided"
     yield from _message_problems(body["messages"])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from myclaw_anthropic.schema import held_schema
 from myclaw_core.runtime.model import ModelRequest, ToolSpec
 from myclaw_core.runtime.types import Message, ToolCall
 from myclaw_core.runtime.wire import whole_conversation
@@ -36,6 +37,8 @@ def request_params(request: ModelRequest) -> dict[str, Any]:
         params["tools"][-1].update(_CACHE_MARK)
     if params["messages"]:
         params["messages"][-1]["content"][-1].update(_CACHE_MARK)
+    if request.answer_schema is not None and (schema := held_schema(request.answer_schema)) is not None:
+        params["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     return params
 
 
