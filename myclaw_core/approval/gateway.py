@@ -16,6 +16,7 @@ from myclaw_core.approval.deferred import Deferrals
 from myclaw_core.approval.displays import Displays
 from myclaw_core.approval.grants import GrantBook, is_similar
 from myclaw_core.approval.press import Press
+from myclaw_core.approval.revisions import asks_anew, is_revisable
 from myclaw_core.approval.served import require_served
 from myclaw_core.approval.tutor import who_is_checked
 from myclaw_core.approval.types import (
@@ -208,14 +209,17 @@ class Gateway:
         found = await records.open_records(self._log, lambda record: record.state == "pending")
         return [record.request for record in found]
 
+    def shown_to(self, sender: str) -> list[ApprovalRequest]:
+        """Return the requests that this process shows `sender` and that wait for an answer."""
+        return [each.request for each in self._asked.values() if each.is_open and each.request.sender == sender]
+
     async def left(self) -> Sequence[Deferred]:
         """Return the questions that runs without anybody there left for later, the oldest first."""
         return await self._deferrals.waiting(self._log, self._grants.time.now())
 
     def shows(self, left: Deferred, sender: str) -> bool:
         """Return whether `sender` is being asked a question that was left for later."""
-        shown = (each.request for each in self._asked.values() if each.is_open)
-        return any(each.sender == sender and each.origin == left.origin for each in shown)
+        return any(each.origin == left.origin for each in self.shown_to(sender))
 
     async def drop_left(self) -> int:
         """Let go of all questions that were left for later; return how many there were."""
@@ -260,6 +264,7 @@ class Gateway:
             for question, tutor in zip(questions, checked, strict=True):
                 request = self._request(question, turn, tutor=tutor)
                 await records.put_pending(tx, request, question.step_index)
+                await asks_anew(tx, request)
                 card = ApprovalCard(request=request, diff=question.diff, record=question.record)
                 asked.append(Asked(card=card, cwd=turn.cwd))
         return asked
@@ -281,6 +286,7 @@ class Gateway:
             standing=grantable,
             completes=question.completes,
             origin=left.origin if left else None,
+            revisable=is_revisable(question.draft.action),
         )
 
     async def _leave(self, questions: Sequence[Question], asked: Sequence[Asked]) -> list[Approval]:

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from myclaw_core.approval import records
 from myclaw_core.approval.cards import Asked
 from myclaw_core.approval.grants import GrantBook, covers, new_grant
+from myclaw_core.approval.revisions import misfit, note_answer, revision_in
 from myclaw_core.approval.tutor import count_answers, names_of, wanted_name
 from myclaw_core.approval.types import Approval, ApprovalRequest, Grant, Reply
 from myclaw_core.clock import Clock
@@ -49,7 +50,7 @@ class Press:
             return N_("read first: this question was not shown yet")
         if left_s > 0 and (reply.granted or reply.reach == "never"):
             return N_("read first: a yes counts in {left} s", left=f"{left_s:.1f}")
-        return _unfitting(request, reply)
+        return misfit(request, reply) or _unfitting(request, reply)
 
     async def take(
         self, tx: LogTransaction, asked: Asked, reply: Reply, others: Sequence[Asked]
@@ -69,6 +70,7 @@ class Press:
             approval, left = self._approval(each.request, reply, first=each is asked), _left_as(each)
             if left not in answered and await records.answer(tx, approval):
                 booked[each.request.id] = approval
+                await note_answer(tx, each.request, approval)
                 answered |= {left} - {None}
             elif each is asked:
                 return {}
@@ -141,6 +143,7 @@ class Press:
             decided_at=self.clock.now(),
             scope="once" if first else "batch",
             note="deferred" if request.origin else "",
+            revision=revision_in(reply) if first else None,
         )
 
     async def _close_card(self, tx: LogTransaction, request: ApprovalRequest) -> Approval:

@@ -160,6 +160,17 @@ def _approval_answered(event: ApprovalAnswered) -> list[str]:
     verdict, who, request = word(approval.verdict), approval.decided_by, str(approval.request_id)
     if approval.scope == "batch":
         return [_("{verdict} by {who} together with another ({request})", verdict=verdict, who=who, request=request)]
+    if approval.revision is not None:
+        stage, words = word(approval.revision.stage), shortened(approval.revision.text)
+        return [
+            _(
+                "revision of the {stage} asked for by {who} ({request}): {words}",
+                stage=stage,
+                who=who,
+                words=words,
+                request=request,
+            )
+        ]
     if not approval.note:
         return [_("{verdict} by {who} ({request})", verdict=verdict, who=who, request=request)]
     note = word(approval.note)

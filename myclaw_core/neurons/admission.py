@@ -13,6 +13,7 @@ from uuid import UUID
 from attrs import field, frozen
 
 from myclaw_core.clock import Clock
+from myclaw_core.config.sections import RewardSection
 from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.messages import N_
@@ -46,7 +47,7 @@ _NO_EFFECT = frozenset[CapabilityKind]({"clock", "random", "llm"})
 _TEXT = {"type": "string"}
 _SCHEMA = {
     "type": "object",
-    "properties": {"name": _TEXT, "version": _TEXT, "digest": _TEXT, "replaces": _TEXT},
+    "properties": {"name": _TEXT, "version": _TEXT, "digest": _TEXT, "replaces": _TEXT, "synthesis": _TEXT},
     "required": ["name", "version", "digest"],
     "additionalProperties": False,
 }
@@ -59,6 +60,7 @@ class Admission:
     Attributes:
         analyze: Asks the plugins about the code, as in stage 4.
         programs: The programs that the configuration lets neurons run.
+        gate: What R of a draft that a model wrote must reach.
     """
 
     home: Home
@@ -66,13 +68,15 @@ class Admission:
     clock: Clock
     analyze: Analyze
     programs: Collection[str] = ()
+    gate: float = RewardSection().gate
     _one_at_a_time: asyncio.Lock = field(factory=asyncio.Lock, init=False, eq=False)
 
     @classmethod
     def configured(cls, home: Home, log: EventLog, clock: Clock, dispatcher: Dispatcher, config: Config) -> Admission:
         """Return it as the configuration and the plugins that are on make it."""
         programs = config.neurons.programs
-        return cls(home=home, log=log, clock=clock, analyze=dispatcher.analyze, programs=programs)
+        gate = config.reward.gate
+        return cls(home=home, log=log, clock=clock, analyze=dispatcher.analyze, programs=programs, gate=gate)
 
     @property
     def drafts(self) -> Drafts:
@@ -91,7 +95,7 @@ class Admission:
             internal=True,
         )
 
-    def around(self, manifest: NeuronManifest, replaces: str) -> Surroundings:
+    def around(self, manifest: NeuronManifest, replaces: str = "") -> Surroundings:
         """Return what a draft is compared with, from the folders that verify.
 
         Args:
@@ -99,16 +103,17 @@ class Admission:
         """
         from myclaw_core.neurons.dossier import Surroundings, rights_of
 
-        known, others = set[str](), set[str]()
+        known, others, purposes = set[str](), set[str](), dict[str, str]()
         before = None
         for each in verify_folders(self.home.neurons, self.home.keys / NEURON_KEY):
             if isinstance(each, VerifiedNeuron):
                 known.update(rights_of(each.manifest))
                 if each.name != manifest.name:
                     others.update(rights_of(each.manifest))
+                    purposes[each.name] = each.manifest.purpose
                 elif each.digest == replaces:
                     before = each
-        return Surroundings(before=before, known=known, others=others)
+        return Surroundings(before=before, known=known, others=others, purposes=purposes, gate=self.gate)
 
     def _details(self, args: Mapping[str, Any]) -> str:
         from myclaw_core.neurons.dossier import dossier

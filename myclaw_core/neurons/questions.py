@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["ADMIT", "asked_about", "end_outdated", "is_outdated"]
 
 ADMIT = "neuron_admit"
-"""The internal tool that lets a neuron in: by `name`, `version`, `digest` and, for a newer one, what it `replaces`."""
+"""The internal tool that lets a neuron in: by `name`, `version`, `digest` and, for a newer one, what it `replaces`.
+
+`synthesis` names the request that a draft was made for, where it was not a person who wrote it: then it can be revised.
+"""
 
 
 async def asked_about(gateway: Gateway) -> set[str]:

@@ -33,6 +33,8 @@ def refusal(approval: Approval) -> Text:
         )
     if approval.note == "unattended":
         return N_("this needs the person's approval and nobody is there to answer; it was not done")
+    if approval.revision is not None:
+        return N_("the person asked for a revision ({stage}); it was not done", stage=approval.revision.stage)
     if approval.verdict == "denied":
         return N_("the person said no; it was not done")
     if approval.note == "timeout":

@@ -68,7 +68,7 @@ class DecidedStep:
         return {
             "step": step.index,
             **decision_json(self.decision),
-            "answer": answer and {"verdict": answer.verdict, "by": answer.decided_by, "note": answer.note},
+            "answer": answer and _answer_json(answer),
             "state": step.state,
             "error": step.error and {"kind": step.error.kind, "message": str(step.error.message)},
         }
@@ -77,8 +77,17 @@ class DecidedStep:
         ending = self.step.error.message if self.step.error else _ENDED[self.step.state]
         if self.answer is None:
             return visible(_("then: {ending}", ending=ending))
+        if self.answer.revision is not None:
+            stage, words = self.answer.revision.stage, self.answer.revision.text
+            return visible(_("then: you asked for a revision ({stage}): {words}", stage=stage, words=words))
         params: dict[str, TextValue] = {"who": self.answer.decided_by, "ending": ending}
         return visible(render(evolve(_ANSWERED[self.answer.verdict], params=params)))
+
+
+def _answer_json(answer: Approval) -> dict[str, Any]:
+    told = {"verdict": answer.verdict, "by": answer.decided_by, "note": answer.note}
+    revision = answer.revision
+    return told if revision is None else {**told, "revision": {"stage": revision.stage, "text": revision.text}}
 
 
 def decided_in(trace: ExecutionTrace) -> list[DecidedStep]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Mapping
 from uuid import UUID
 
+from myclaw_core.approval.types import Approval
 from myclaw_core.messages import N_, _, n_, render
 from myclaw_core.policy.types import Evidence, PolicyDecision
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, Outcome, Usage
@@ -32,7 +33,7 @@ def closing(trace: ExecutionTrace, undo: str) -> list[Said]:
     Args:
         undo: How an undo is written where this is read.
     """
-    refused = {approval.request_id for approval in trace.approvals if approval.verdict == "denied"}
+    refused = {approval.request_id: approval for approval in trace.approvals if approval.verdict == "denied"}
     told = [step for step in trace.steps if not _only_read(step)]
     lines = [(trace.dry_run and _would_be(step)) or _step_line(step, refused, undo) for step in told]
     read = [step for step in trace.steps if _only_read(step)]
@@ -46,8 +47,11 @@ def closing(trace: ExecutionTrace, undo: str) -> list[Said]:
     return lines
 
 
-def _step_line(step: ActionStep, refused: Collection[UUID], undo: str) -> Said:
-    if step.approval_id in refused:
+def _step_line(step: ActionStep, refused: Mapping[UUID, Approval], undo: str) -> Said:
+    no = refused.get(step.approval_id) if step.approval_id else None
+    if no is not None and no.revision is not None:
+        return Said(_("not done:"), _("{what} – you asked for a revision", what=_named(step)), "warn")
+    if no is not None:
         return Said(_("not done:"), _("{what} – you said no", what=_named(step)), "bad")
     if step.error is not None:
         label = _("not done:") if step.error.kind in ("denied", "validation") else _("failed:")

@@ -8,13 +8,16 @@ from typing import Literal
 from attrs import frozen
 
 from myclaw_core.approval.press import denied_classes
-from myclaw_core.approval.types import ApprovalCard, Reach
+from myclaw_core.approval.revisions import draft_of
+from myclaw_core.approval.types import ApprovalCard, ApprovalRequest, Reach
 from myclaw_core.messages import _, n_
 from myclaw_core.shown.inert import inert
 
-__all__ = ["BASIC", "REACHES", "SIMILAR", "Answer", "Offer", "word"]
+__all__ = ["BASIC", "REACHES", "SIMILAR", "Answer", "Offer", "revise_id", "revise_line", "word"]
 
-Answer = Literal["yes", "no", "details", "never", "always", "keep asking", "all", "10 min", "30 min", "3 times"]
+Answer = Literal[
+    "yes", "no", "details", "revise", "never", "always", "keep asking", "all", "10 min", "30 min", "3 times"
+]
 
 BASIC: tuple[Answer, ...] = ("yes", "no", "details")
 """The answers to every card."""
@@ -31,6 +34,8 @@ REACHES: Mapping[Answer, Reach] = {
     "3 times": "3_times",
 }
 """The answers that hold for later questions, too."""
+
+_ID_CHARS = 8
 
 
 @frozen
@@ -53,10 +58,11 @@ class Offer:
     def more(self) -> tuple[Answer, ...]:
         """Return the answers beyond yes, no and details."""
         request = self.card.request
+        revise: tuple[Answer, ...] = ("revise",) if request.revisable else ()
         always: tuple[Answer, ...] = ("always",) if request.standing else ()
         asking: tuple[Answer, ...] = ("keep asking",) if request.completes else ()
         together: tuple[Answer, ...] = ("all",) if request.batchable and self.others else ()
-        return ("never", *always, *asking, *together, *(SIMILAR if request.batchable else ()))
+        return (*revise, "never", *always, *asking, *together, *(SIMILAR if request.batchable else ()))
 
     @property
     def similar(self) -> str:
@@ -72,6 +78,9 @@ class Offer:
         """
         count = len(self.others)
         means = {
+            "revise": _(
+                "no, and it is made anew: you say whether from its spec or its code, and what should be otherwise"
+            ),
             "never": _("no, and never again: {what}", what=self._denied()),
             "always": _("yes, and exactly this is not asked again in this folder; /status lists it, /revoke ends it"),
             "keep asking": _(
@@ -95,12 +104,23 @@ class Offer:
         return inert(_("{actor} doing {what}", actor=actor, what=", ".join(dict.fromkeys(classes))))
 
 
+def revise_id(request: ApprovalRequest) -> str:
+    """Return what names a question about a draft where somebody types: how the digest begins that its card shows."""
+    return draft_of(request.draft.action)[:_ID_CHARS] or str(request.id)
+
+
+def revise_line(request: ApprovalRequest) -> str:
+    """Return the slash command that asks for a revision, as it is typed wherever the card stands."""
+    return _("/revise {id} spec|draft TEXT", id=revise_id(request))
+
+
 def word(answer: Answer) -> str:
     """Return the word that is shown for an answer, in the language of the person."""
     words = {
         "yes": _("yes"),
         "no": _("no"),
         "details": _("details"),
+        "revise": _("revise"),
         "never": _("never"),
         "always": _("always"),
         "keep asking": _("keep asking"),

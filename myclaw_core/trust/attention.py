@@ -175,7 +175,7 @@ class AttentionCounter:
             took_s = max((approval.decided_at - request.created_at).total_seconds(), 0.0)
             week.decide_s.append(took_s)
             week.hasty_answers += took_s < reading_time_s(request)
-            if approval.verdict == "denied":
+            if approval.verdict == "denied" and approval.revision is None:
                 action = request.draft.action
                 for caller, effect in product(action.acting, action.effects):
                     self._denied[caller.actor, effect.effect_class].append(approval.decided_at)

@@ -292,7 +292,7 @@ class TrustBook:
         """Take in an answer that came after its trace had closed; it counts as if it had come in time.
 
         A trace that is not known is not closed yet: its own samples will hold the answer. What no person answered
-        counts for nothing, nor does a request that the answer to another one covered.
+        counts for nothing, nor does a request that the answer to another one covered, nor a no that asks for a revision.
 
         Args:
             trace_id: The trace whose step was asked about.
@@ -304,8 +304,8 @@ class TrustBook:
             StoreError: The store cannot be read or written; nothing has changed.
         """
         sampled = await self._sampled(trace_id)
-        by_nobody = approval.decided_by == "core" or approval.scope != "once"
-        if not sampled or by_nobody or approval.verdict not in ("granted", "denied"):
+        is_none = approval.decided_by == "core" or approval.scope != "once" or approval.revision is not None
+        if not sampled or is_none or approval.verdict not in ("granted", "denied"):
             return
         closed_at = max(sampled.values())
         wanted = [one for one in sampled if one[0] != RUNTIME_ACTOR] if subjects is None else subjects

@@ -73,7 +73,7 @@ def answer_to(step: ActionStep, trace: ExecutionTrace) -> Literal["granted", "de
     """Return what a person answered about `step`; `None` where nobody was asked or nobody answered.
 
     A step that the answer to another one covered counts as not asked, and so does one whose question an earlier run had
-    left: there the answer counts.
+    left: there the answer counts. A no that asks for a revision is no judgement on the action: it counts for nothing.
     """
     if step.approval_id is None:
         return None
@@ -81,7 +81,7 @@ def answer_to(step: ActionStep, trace: ExecutionTrace) -> Literal["granted", "de
         if approval.request_id == step.approval_id and approval.scope == "once" and approval.note != "deferred":
             if approval.verdict == "granted":
                 return "granted"
-            if approval.verdict == "denied" and approval.decided_by != "core":
+            if approval.verdict == "denied" and approval.decided_by != "core" and approval.revision is None:
                 return "denied"
     return None
 
