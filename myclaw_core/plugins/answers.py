@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import evolve, frozen
@@ -231,10 +231,7 @@ def read_sandbox(answer: Any, _plugin: str) -> Any:
 
 def read_embedder(answer: Any, _plugin: str) -> Any:
     """Return an embedder that says what its vectors are."""
-    lacking = _lacking(answer, _EMBEDDER_METHODS)
-    for name in ("name", "model"):
-        if not isinstance(getattr(answer, name, None), str) or not getattr(answer, name):
-            lacking.append(name)
+    lacking = _lacking(answer, _EMBEDDER_METHODS, texts=("name", "model"))
     dimension = getattr(answer, "dimension", None)
     if not isinstance(dimension, int) or isinstance(dimension, bool) or dimension < 1:
         lacking.append("dimension")
@@ -249,28 +246,32 @@ def read_embedder(answer: Any, _plugin: str) -> Any:
 
 def read_judge(answer: Any, _plugin: str) -> Any:
     """Return a judge that says what it asks."""
-    return _worded(answer, "judge", ("name", "rubric"), ("judge",))
+    lacking = _lacking(answer, ("judge",), texts=("name", "rubric"))
+    if lacking:
+        raise PluginError(
+            N_("answered a value of type {type}, a judge without {method}", type=_type(answer), method=lacking[0])
+        )
+    return answer
 
 
 def read_critic(answer: Any, _plugin: str) -> Any:
     """Return a critic that says what it asks."""
-    return _worded(answer, "critic", ("name", "rubric"), ("compare",))
+    lacking = _lacking(answer, ("compare",), texts=("name", "rubric"))
+    if lacking:
+        raise PluginError(
+            N_("answered a value of type {type}, a critic without {method}", type=_type(answer), method=lacking[0])
+        )
+    return answer
 
 
 def read_author(answer: Any, _plugin: str) -> Any:
     """Return an author of prompts."""
-    return _worded(answer, "author", ("name",), ("spec_prompt", "draft_prompt"))
-
-
-def _worded(answer: Any, what: str, texts: Sequence[str], methods: Sequence[str]) -> Any:
-    lacking = [name for name in texts if not isinstance(getattr(answer, name, None), str) or not getattr(answer, name)]
-    lacking += _lacking(answer, methods)
+    lacking = _lacking(answer, ("spec_prompt", "draft_prompt"), texts=("name",))
     if lacking:
         raise PluginError(
             N_(
-                "answered a value of type {type}, a {what} without {method}",
+                "answered a value of type {type}, an author of prompts without {method}",
                 type=_type(answer),
-                what=what,
                 method=lacking[0],
             )
         )
@@ -288,7 +289,10 @@ def read_reward_parts(answer: Any, _plugin: str) -> tuple[RewardPart, ...]:
             raise PluginError(N_("gave a part of the reward with the name {name!r}", name=str(part.name)[:80]))
         if not _is_share(part.value):
             raise PluginError(N_("gave {name} a value that is not between 0 and 1", name=part.name))
-    return tuple(evolve(part, feedback=as_text(part.feedback)) for part in answer)
+        if not isinstance(part.feedback, Text | str):
+            raise PluginError(N_("gave {name} feedback of type {type}", name=part.name, type=_type(part.feedback)))
+        str(part.feedback)  # raises here, contained, rather than where it is shown
+    return tuple(evolve(part, value=float(part.value), feedback=as_text(part.feedback)) for part in answer)
 
 
 def read_schema(answer: Any, plugin: str) -> ConfigSchema:
@@ -412,8 +416,10 @@ def _object_problem(thing: Any, kind: str, methods: tuple[str, ...]) -> str | No
     return f"offered the {kind} {name} without {lacking[0]}" if lacking else None
 
 
-def _lacking(thing: Any, methods: tuple[str, ...]) -> list[str]:
-    return [method for method in methods if not callable(getattr(thing, method, None))]
+def _lacking(thing: Any, methods: tuple[str, ...], texts: tuple[str, ...] = ()) -> list[str]:
+    """Return what `thing` lacks: methods, then texts that are not empty."""
+    empty = [name for name in texts if not isinstance(getattr(thing, name, None), str) or not getattr(thing, name)]
+    return [*(method for method in methods if not callable(getattr(thing, method, None))), *empty]
 
 
 def _is_effect(effect: Any) -> bool:

@@ -13,7 +13,8 @@ from myclaw_core.types.text import Text
 
 __all__ = ["not_answered", "not_called"]
 
-_NOT_STORES = ("judge", "critic", "synthesizer")
+_OFFERED = ("sandbox", "embedder", "judge", "critic", "synthesizer")
+"""What a plugin makes for the run; in the other slots it keeps what is there."""
 
 
 def not_called(slot: str, plugin: str, report: PluginReport | None, known: Iterable[str]) -> Text:
@@ -25,17 +26,23 @@ def not_called(slot: str, plugin: str, report: PluginReport | None, known: Itera
         report: What is known about it.
         known: Plugins that could fill the slot.
     """
-    return _empty(slot, _absence(plugin, report, known))
+    return _empty(slot, _absence(slot, plugin, report, known))
 
 
 def not_answered(slot: str, plugin: str, error: PluginError | None = None) -> Text:
     """Return that the chosen plugin failed with `error`, or has nothing for the slot."""
     if error is None:
-        return _empty(slot, N_("the plugin {plugin} does not keep that", plugin=plugin))
+        return _empty(slot, _none_of(slot, plugin))
     return _empty(slot, N_("the plugin {plugin} failed: {problem}", plugin=plugin, problem=error.text))
 
 
-def _absence(plugin: str, report: PluginReport | None, known: Iterable[str]) -> Text:
+def _none_of(slot: str, plugin: str) -> Text:
+    if slot in _OFFERED:
+        return N_("the plugin {plugin} offers none", plugin=plugin)
+    return N_("the plugin {plugin} does not keep that", plugin=plugin)
+
+
+def _absence(slot: str, plugin: str, report: PluginReport | None, known: Iterable[str]) -> Text:
     if report is None or report.state == "missing":
         owner = FIRST_PARTY.get(plugin)
         if owner:
@@ -46,7 +53,7 @@ def _absence(plugin: str, report: PluginReport | None, known: Iterable[str]) -> 
             )
         return N_("the plugin {plugin} is not installed; {hint}", plugin=plugin, hint=nearest(plugin, known))
     if report.state == "on":
-        return N_("the plugin {plugin} does not keep that", plugin=plugin)
+        return _none_of(slot, plugin)
     return N_(
         "the plugin {plugin} of {distribution} is {state}: {reason}",
         plugin=plugin,
@@ -57,10 +64,17 @@ def _absence(plugin: str, report: PluginReport | None, known: Iterable[str]) -> 
 
 
 def _empty(slot: str, reason: Text) -> Text:
-    if slot == "sandbox":
-        return N_("no sandbox: {reason}; or name another plugin in [slots] sandbox", reason=reason)
-    if slot in _NOT_STORES:
-        return N_("no {slot}: {reason}; or name another plugin in [slots] {slot}", slot=slot, reason=reason)
-    if slot == "embedder":
-        return N_("no embedder: {reason}; or name another plugin, or core, in [slots] embedder", reason=reason)
+    match slot:
+        case "sandbox":
+            return N_("no sandbox: {reason}; or name another plugin in [slots] sandbox", reason=reason)
+        case "embedder":
+            return N_("no embedder: {reason}; or name another plugin, or core, in [slots] embedder", reason=reason)
+        case "judge":
+            return N_("no judge of drafts: {reason}; or name another plugin in [slots] judge", reason=reason)
+        case "critic":
+            return N_("no critic of answers: {reason}; or name another plugin in [slots] critic", reason=reason)
+        case "synthesizer":
+            return N_(
+                "no neuron can be designed: {reason}; or name another plugin in [slots] synthesizer", reason=reason
+            )
     return N_("no store for {slot}: {reason}; or name another plugin in [slots] {slot}", slot=slot, reason=reason)
