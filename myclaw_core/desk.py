@@ -17,6 +17,7 @@ from myclaw_core.runtime.delivery import DeliveryCommand
 from myclaw_core.runtime.finishing import finished
 from myclaw_core.runtime.neuron_commands import NeuronCommands
 from myclaw_core.runtime.pending import PendingCommand
+from myclaw_core.runtime.revising import ReviseCommand
 from myclaw_core.runtime.session_commands import SessionCommands
 from myclaw_core.runtime.trust_commands import TrustCommands
 from myclaw_core.runtime.types import ExecutionTrace, Session, Turn
@@ -49,6 +50,7 @@ _COMMANDS = {
     "/revoke-trust": N_("/revoke-trust SUBJECT takes away what it has earned"),
     "/restore-trust": N_("/restore-trust SUBJECT gives back what was taken away"),
     "/neurons": N_("the neurons and how they stand; /neurons disable, rehabilitate or remove NAME"),
+    "/revise": N_("/revise ID spec TEXT or /revise ID draft TEXT says what should be otherwise about a drafted neuron"),
     "/pending": N_("what runs without you left for you to answer; /pending drop lets go of it"),
     "/pause": N_("end all that was granted beforehand"),
     "/revoke": N_("/revoke N ends one grant that /status lists"),
@@ -136,6 +138,7 @@ class SessionDesk:
             "/restore-trust": trust.restore,
             "/neurons": NeuronCommands(agent.services, agent.neuron_orders, sender, consent).neurons,
             "/pending": PendingCommand(agent.services, channel, self.turn, agent.run, self._remember),
+            "/revise": ReviseCommand(agent.services, channel, sender, self.turn, agent.run),
             "/pause": pause,
             "/revoke": beforehand.revoke,
             "/never": beforehand.never,

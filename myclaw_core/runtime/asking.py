@@ -131,7 +131,8 @@ def _take_over(item: Judged, approval: Approval) -> None:
     if approval.verdict == "granted":
         return
     item.error = ToolError(kind="denied", message=refusal(approval))
-    if approval.verdict == "denied" and item.step.decision is not None:
+    is_no = approval.verdict == "denied" and approval.revision is None
+    if is_no and item.step.decision is not None:
         item.violation = item.step.decision.violation
 
 
