@@ -17,6 +17,7 @@ from myclaw_core.compose import configured_dispatcher, load_plugins, open_log
 from myclaw_core.config.load import nearest
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.door import standing_roots
+from myclaw_core.embedding.book import EmbeddingBook
 from myclaw_core.errors import ConfigError, MyclawError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.export import AuditExport
@@ -67,6 +68,7 @@ class Agent:
     Attributes:
         notices: What a person should know about the start: recovered turns, a record that is not whole.
         unsent: Messages that an earlier run left in the outbox and that were given up; `notices` tells of them.
+        open_embedding: Opens what `embedding` gives.
     """
 
     home: Home
@@ -82,8 +84,10 @@ class Agent:
     record_check: RecordCheck
     export: AuditExport
     faults: list[PluginFault]
+    open_embedding: Callable[[], EmbeddingBook]
     notices: list[Text] = field(factory=list)
     unsent: list[OutboxMessage] = field(factory=list)
+    _embedding: list[EmbeddingBook] = field(factory=list, init=False)
 
     @staticmethod
     @asynccontextmanager
@@ -134,6 +138,7 @@ class Agent:
                 record_check=record_check,
                 export=AuditExport(log, home.audit, load_or_create_key(home.keys / "events.key"), clock),
                 faults=faults,
+                open_embedding=assembly.embedding,
             )
             stack.push_async_callback(agent.stop)
             await agent.start(recover_turns=recover_turns)
@@ -143,6 +148,13 @@ class Agent:
     def standing_roots(self) -> tuple[str, ...]:
         """Return the folders that are open in every run: the workspace and `[policy] roots`."""
         return standing_roots(self.home, self.services.config)
+
+    @property
+    def embedding(self) -> EmbeddingBook:
+        """Return what tells how alike texts are; most runs never ask, so it is opened when it is first wanted."""
+        if not self._embedding:
+            self._embedding.append(self.open_embedding())
+        return self._embedding[0]
 
     @property
     def admission(self) -> Admission:
@@ -339,6 +351,8 @@ class Agent:
         models = (*self.services.models, *self.services.local)
         for provider in {id(choice.provider): choice.provider for choice in models}.values():
             await provider.close()
+        for book in self._embedding:
+            await book.close()
         await self._record_faults()
         await self.export.stop()
         await self.log.checkpoint()

@@ -118,7 +118,8 @@ wall_s = nan
         "14: [limits] wall_s must be a finite number",
         (
             "15: unknown section 'filez'; "
-            "known: agent, approval, budget, demo, limits, neurons, outbox, plugins, policy, reward, slots, synthesis, trust"
+            "known: agent, approval, budget, demo, limits, neurons, outbox, plugins, policy, reward, slots, synthesis, "
+            "trust"
         ),
     ]
 

@@ -129,6 +129,7 @@ class _Telling:
             "of": len(report.tests),
             "problems": list(map(str, report.problems)),
             "failed": {test.name: str(test.reason) for test in report.tests if test.outcome == "failed"},
+            "survivors": list(map(str, report.survivors)),
         }
         self._say(
             _(
@@ -142,7 +143,7 @@ class _Telling:
         for test in report.tests:
             if test.outcome == "failed":
                 self._say(f"  {test.name}: {render(test.reason)}")
-        for problem in report.problems:
+        for problem in (*report.problems, *report.survivors):
             self._say(f"  {render(problem)}")
 
     def _dossier(self, draft: Draft, before: NeuronRecord | None) -> None:
@@ -151,7 +152,8 @@ class _Telling:
         reward = draft.tested.reward
         replaces = before.version if before is not None and digest_on_record(before) else ""
         self._document |= {"reward": round(reward.total, 4), "judged": reward.judged, "replaces": replaces}
-        self._say(_("score: {total:.2f} of 1 from its tests and cost; the card says all", total=reward.total))
+        self._document["feedback"] = list(map(str, reward.feedback))
+        self._say(_("score: {total:.2f} of 1; the card says what it is made of", total=reward.total))
 
     def _answered(self, answered: Answered) -> int:
         name, version = self._adoption.manifest.name, self._adoption.manifest.version

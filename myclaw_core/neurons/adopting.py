@@ -17,7 +17,6 @@ from attrs import define, evolve, field, frozen
 from myclaw_core.approval.types import Deferred
 from myclaw_core.messages import N_
 from myclaw_core.neurons import records
-from myclaw_core.neurons.admission import covers_new
 from myclaw_core.neurons.birth import run_birth_tests
 from myclaw_core.neurons.birth_report import BirthReport
 from myclaw_core.neurons.checking import check_neuron
@@ -25,11 +24,12 @@ from myclaw_core.neurons.drafts import Draft, Tested
 from myclaw_core.neurons.manifest import MANIFEST_FILE, read_manifest
 from myclaw_core.neurons.placing import require_replaceable
 from myclaw_core.neurons.questions import ADMIT, asked_about, is_outdated
-from myclaw_core.neurons.reward import adoption_reward
 from myclaw_core.neurons.signing import digest_of, neuron_key
 from myclaw_core.neurons.types import CodeFinding, NeuronManifest, NeuronRecord, VerifiedNeuron
 from myclaw_core.neurons.verified import verified
 from myclaw_core.runtime.left_question import Asked, LeftQuestion
+from myclaw_core.synthesis.reward import RewardDraft
+from myclaw_core.synthesis.rewarding import rewarded
 from myclaw_core.synthesis.types import Revision
 from myclaw_core.types.text import Text
 
@@ -59,6 +59,7 @@ class Answered:
     revision: Revision | None = None
 
 
+_NOT_JUDGED = N_("what a person adopts is not judged")
 _OUTDATED = N_("another version was adopted or removed since this was asked; adopt the folder again")
 
 
@@ -147,8 +148,8 @@ class Adoption:
         """
         agent = self.agent
         admission = agent.admission
-        others = admission.around(self.manifest, "").others
-        reward = adoption_reward(report, covers_new=covers_new(self.manifest, others))
+        draft = RewardDraft(manifest=self.manifest, files=self.files)
+        reward = await rewarded(agent, draft, report, judgement=None, judge=_NOT_JUDGED)
         admission.drafts.sweep(await asked_about(agent.services.gateway), agent.clock.now())
         tested = Tested(digest=self.digest, at=agent.clock.now(), report=report, reward=reward)
         return admission.drafts.stage(self.files, tested)
@@ -166,7 +167,7 @@ class Adoption:
         self._question = None  # what it replaces may be another version since it was asked
         question = await self.question()
         others = len([left for left in await self.agent.services.gateway.left() if self._is_other(left)])
-        answered = await self._answered(await question.ask(quiet, channel))
+        answered = await self.after(await question.ask(quiet, channel))
         return evolve(answered, ended=others) if answered.state == "adopted" else answered
 
     async def question(self) -> LeftQuestion:
@@ -188,9 +189,10 @@ class Adoption:
 
     async def answered(self) -> Answered:
         """Return how the question stands by what is on record."""
-        return await self._answered(await (await self.question()).stands())
+        return await self.after(await (await self.question()).stands())
 
-    async def _answered(self, asked: Asked) -> Answered:
+    async def after(self, asked: Asked) -> Answered:
+        """Return how the neuron stands, with its question as it stands."""
         if await self.standing() is not None:
             return Answered(state="adopted")
         match asked.state:

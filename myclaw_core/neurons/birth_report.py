@@ -54,12 +54,14 @@ class BirthReport:
         problems: What refuses the suite as a whole, one line each; a red test is none of them.
         stub: Whether the tests fail once the body is emptied; `unnoticed` comes with a problem, `not_run` where
             they did not all pass with the real body.
+        survivors: Small changes of the body that no test noticed, one line each with its place.
     """
 
     sandbox: SandboxReport
     tests: tuple[BirthTest, ...]
     problems: tuple[Text, ...] = ()
     stub: StubVerdict = "not_run"
+    survivors: tuple[Text, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -68,8 +70,8 @@ class BirthReport:
 
     @property
     def det_pass_rate(self) -> float:
-        """Return green tests / all, 0 where something refuses the suite (synthesis.md, stage 5)."""
-        if self.problems or not self.tests:
+        """Return green tests / all, 0 where something refuses the suite or it is weak (synthesis.md, stage 5)."""
+        if self.problems or self.weakness or not self.tests:
             return 0.0
         return sum(test.outcome == "passed" for test in self.tests) / len(self.tests)
 

@@ -1,25 +1,29 @@
-"""What a person reads before they let a neuron in: what it is, what it may do, what its tests showed, and its code."""
+"""What a person reads before they let a neuron in: what it is, may do and is worth, its tests and its code."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
 from myclaw_core.files.visible import visible
-from myclaw_core.messages import _, render
+from myclaw_core.messages import _, n_, render
 from myclaw_core.neurons.birth_report import BirthTest
+from myclaw_core.neurons.dossier_reward import about_reward
 from myclaw_core.neurons.drafts import Draft
 from myclaw_core.neurons.normal import NEURON_FILES
-from myclaw_core.neurons.reward import GATE, Reward
 from myclaw_core.neurons.types import NeuronManifest, VerifiedNeuron
+from myclaw_core.shown.inert import cut
+from myclaw_core.synthesis.types import Making
 from myclaw_core.undo.diff import text_diff
 
 __all__ = ["Surroundings", "compare_versions", "dossier", "rights_of"]
 
 _NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-(.*))?")
 _MIB = 1 << 20
+_FIRST, _LAST = 3, 3
+_MOST_CHARACTERS = 1_000
 
 
 @frozen(kw_only=True)
@@ -30,11 +34,15 @@ class Surroundings:
         before: The version of it that is adopted; `None` where there is none.
         known: What neurons of this machine may do already, as `rights_of` gives it.
         others: The same without the version so far of this one.
+        purposes: What the other neurons are for, by name.
+        gate: What R of a draft that a model wrote must reach.
     """
 
     before: VerifiedNeuron | None
     known: Collection[str]
     others: Collection[str]
+    purposes: Mapping[str, str]
+    gate: float
 
 
 def rights_of(manifest: NeuronManifest) -> tuple[str, ...]:
@@ -50,7 +58,10 @@ def compare_versions(one: str, other: str) -> int:
 
 def dossier(draft: Draft, around: Surroundings) -> str:
     """Return everything about a draft in the person's language; nothing in it acts on a screen."""
-    return "\n".join((*_about(draft, around), *_reward(draft.tested.reward), *_tests(draft), "", *_code(draft, around)))
+    tested = draft.tested
+    making = _making(tested.making) if tested.making else ()
+    reward = about_reward(tested.reward, around.gate)
+    return "\n".join((*_about(draft, around), *making, *reward, *_tests(draft), "", *_code(draft, around)))
 
 
 def _about(draft: Draft, around: Surroundings) -> Iterator[str]:
@@ -87,6 +98,31 @@ def _rights(manifest: NeuronManifest, known: Collection[str]) -> Iterator[str]:
         yield _line(f"  {right}" if right in known else new)
 
 
+def _making(making: Making) -> Iterator[str]:
+    yield _line(_("made for: {goal}", goal=_whole(making.goal)))
+    if making.story:
+        yield _line(_("what went wrong (trace {trace}):", trace=str(making.trace_id)[:13]))
+        yield from (_line(f"  {_whole(step)}") for step in _collapsed(making.story))
+    yield _line(_("why: {rationale}", rationale=_whole(making.rationale)))
+    yield _line(
+        _(
+            "attempt {n}, {cost:.2f} EUR so far, written by {models}",
+            n=making.attempt,
+            cost=making.cost_eur,
+            models=", ".join(making.models),
+        )
+    )
+
+
+def _collapsed(story: Sequence[str]) -> Sequence[str]:
+    """Return the first and the last lines, and how many lie between them."""
+    between = len(story) - _FIRST - _LAST
+    if between <= 1:
+        return story
+    gap = n_("… {n} more line", "… {n} more lines", between)
+    return (*story[:_FIRST], gap, *story[-_LAST:])
+
+
 def _tests(draft: Draft) -> Iterator[str]:
     report = draft.tested.report
     yield _("tests in the sandbox:")
@@ -94,6 +130,9 @@ def _tests(draft: Draft) -> Iterator[str]:
         yield _line(f"  {_test(test)}")
     for problem in report.problems:
         yield _line(f"  {render(problem)}")
+    if report.survivors:
+        yield _("small changes of its code that no test noticed:")
+        yield from (_line(f"  {render(survivor)}") for survivor in report.survivors)
 
 
 def _test(test: BirthTest) -> str:
@@ -107,28 +146,16 @@ def _test(test: BirthTest) -> str:
     return _("{name}: FAILED: {reason}", name=test.name, reason=render(test.reason))
 
 
-def _reward(reward: Reward) -> Iterator[str]:
-    yield _("score {total:.2f} of 1 from its tests and cost; its trust begins there", total=reward.total)
-    judged = _("judge {score:.2f}", score=reward.judge_score)
-    if not reward.judged:
-        judged = _("judge {score:.2f} (nobody judged it)", score=reward.judge_score)
-    parts = (
-        _("tests {rate:.2f}", rate=reward.det_pass_rate),
-        judged,
-        _("cost {ratio:.2f}", ratio=reward.cost_ratio),
-        _("similarity {penalty:.2f}", penalty=reward.similarity_penalty),
-        _("coverage {bonus:.2f}", bonus=reward.coverage_bonus),
-    )
-    yield f"  {', '.join(parts)}"
-    if reward.total < GATE:
-        yield _("  below {gate:.2f}, which a draft of a model would have to reach", gate=GATE)
-
-
 def _code(draft: Draft, around: Surroundings) -> Iterator[str]:
     before: Mapping[str, bytes] = around.before.files if around.before else {}
     for name in NEURON_FILES:
         old = before[name].decode("utf-8", "replace") if name in before else None
         yield from text_diff(old, draft.files[name].decode("utf-8", "replace"), name)
+
+
+def _whole(text: str) -> str:
+    """Return words of others as one line, bounded."""
+    return cut(" ".join(text.split()), _MOST_CHARACTERS)
 
 
 def _line(text: str) -> str:

@@ -24,11 +24,10 @@ from myclaw_core.neurons.birth_report import BirthReport
 from myclaw_core.neurons.folder import MAX_FILE_BYTES
 from myclaw_core.neurons.manifest import MANIFEST_FILE, read_manifest
 from myclaw_core.neurons.normal import NEURON_FILES, is_normal, normalized
-from myclaw_core.neurons.reward import Reward
 from myclaw_core.neurons.signing import digest_of
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.process import is_left_behind, temporary_name
-from myclaw_core.synthesis.types import Making
+from myclaw_core.synthesis.types import Making, RewardBreakdown
 
 __all__ = ["DRAFTS", "Draft", "DraftGoneError", "Drafts", "Tested", "read_source"]
 
@@ -63,7 +62,7 @@ class Tested:
     digest: str
     at: datetime
     report: BirthReport
-    reward: Reward
+    reward: RewardBreakdown
     making: Making | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 

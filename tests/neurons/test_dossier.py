@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from uuid import UUID
 
 import pytest
 from adopted_neurons import AdoptedNeurons, opened_neurons
 from attrs import evolve
-from drafted_neurons import Gate, gate_of, report_of, version_of
-from hypothesis import given
-from hypothesis import strategies as st
+from drafted_neurons import Gate, gate_of, report_of, reward_of, version_of
 
+from myclaw_core.config.sections import RewardSection
 from myclaw_core.files.visible import is_invisible
 from myclaw_core.neurons.birth_report import BirthTest
 from myclaw_core.neurons.dossier import compare_versions
-from myclaw_core.neurons.reward import GATE, Reward, adoption_reward
 from myclaw_core.paths import Home
+from myclaw_core.synthesis.types import Making
 from myclaw_core.testing import FakeClock
 from myclaw_core.types.text import Text
+
+NASTY = "x\x1b]0;y\x07\u202e\n+++ body.py"
+MAKING = Making(
+    request_id=UUID(int=3),
+    goal="count the words of my notes",
+    trace_id=UUID("018f4e6a-1111-7abc-8def-0123456789ab"),
+    story=tuple(f"step {n}" for n in range(1, 10)),
+    rationale="No tool counts words.",
+    cost_eur=0.123,
+    attempt=2,
+    models=("big", "small"),
+)
 
 
 @pytest.fixture
@@ -39,8 +51,18 @@ async def test_a_first_version_is_shown_whole(gate: Gate) -> None:
     assert lines[:3] == ["word_count 1.0.0", "purpose: Count words.", "origin: adopted"]
     assert "  clock (NEW: no neuron here may do that so far)" in lines
     assert any("what it does is still asked about, each time, until it has earned trust" in line for line in lines)
-    assert "score 0.66 of 1 from its tests and cost; its trust begins there" in lines
-    assert "  tests 1.00, judge 0.50 (nobody judged it), cost 0.90, similarity 0.00, coverage 0.00" in lines
+    start = lines.index("score 0.66 of 1; its trust begins there")
+    assert lines[start + 1 : start + 8] == [
+        "  part        value  weight  product",
+        "  tests        1.00   +0.40   +0.400",
+        "  judge        0.50   +0.25   +0.125",
+        "  cost         0.90   +0.15   +0.135",
+        "  similarity   0.00   -0.10   +0.000",
+        "  coverage     0.00   +0.10   +0.000",
+        "  total                        0.660",
+    ]
+    assert "judge: nobody (what a person adopts is not judged)" in lines
+    assert not any(line.startswith(("nearest neuron", "made for", "  below")) for line in lines)
     assert sum(line.startswith("  test_") and "passed" in line for line in lines) == 3
     for name, data in files.items():
         start = lines.index(f"+++ {name}")
@@ -108,29 +130,93 @@ def test_versions_are_compared_as_semantic_versioning_says(one: str, other: str,
     assert compare_versions(other, one) == -order
 
 
-@given(st.floats(0, 100), st.integers(1, 20), st.booleans())
-def test_r_of_an_adopted_neuron_lies_within_its_bounds(cpu_s: float, n: int, covers_new: bool) -> None:
-    """All tests are green and nobody judged it: 0.525 to 0.775, so that a birth can begin with it."""
-    reward = adoption_reward(report_of(*["passed"] * n, cpu_s=cpu_s), covers_new=covers_new)
-
-    assert not reward.judged
-    assert 0.525 - 1e-9 <= reward.total <= 0.775 + 1e-9
-
-
-def test_r_is_the_formula_of_the_synthesis() -> None:
-    """Each component with its weight, clipped."""
-    zero = Reward(det_pass_rate=0, cost_ratio=0, judge_score=0)
-    assert zero.total == 0
-    assert evolve(zero, similarity_penalty=1).total == 0
-    weights = {"det_pass_rate": 0.40, "judge_score": 0.25, "cost_ratio": 0.15, "coverage_bonus": 0.10}
-    for name, weight in weights.items():
-        assert evolve(zero, **{name: 1}).total == pytest.approx(weight)
-    assert Reward(det_pass_rate=1, cost_ratio=1, judge_score=1, coverage_bonus=1).total == pytest.approx(0.90)
-    assert adoption_reward(report_of("passed", "failed"), covers_new=False).det_pass_rate == 0.5
-
-
 async def test_an_r_below_what_a_model_must_reach_is_said(gate: Gate) -> None:
     """The person decides all the same: the limit is for what a model wrote."""
     shown = gate.shown(gate.stage(version_of("1.0.0"), report_of("passed", "passed", "passed", cpu_s=3.0)))
 
-    assert f"below {GATE:.2f}, which a draft of a model would have to reach" in shown
+    assert f"below {RewardSection().gate:.2f}, which a draft of a model would have to reach" in shown
+
+
+async def test_what_is_under_its_mark_is_told_with_the_judges_lines_and_the_nearest_neuron(gate: Gate) -> None:
+    report = report_of("passed", "passed", "passed", cpu_s=2.0)
+    reward = evolve(
+        reward_of(report, similarity=0.9, similar_from=0.8, nearest="csv_summary", neurons={"csv_summary": "Sums."}),
+        judged=True,
+        judge=Text("local:tiny"),
+        judge_reasoning="It reads what it says.\nIt may delete more than asked.",
+        laws=("law.1",),
+    )
+    lines = gate.shown(gate.stage(version_of("1.0.0"), report, reward=reward)).split("\n")
+
+    feedback = lines.index("under its mark:")
+    assert lines[feedback + 1].startswith("  its tests took 2.00 CPU seconds of the 3.00 they should take")
+    assert lines[feedback + 2].startswith("  its purpose is much like that of csv_summary (similarity 0.90): Sums.")
+    judge = lines.index("judge: local:tiny")
+    assert lines[judge + 1 : judge + 5] == [
+        "  It reads what it says.",
+        "  It may delete more than asked.",
+        "  BORDERLINE: near to law.1",
+        "nearest neuron: csv_summary (similarity penalty 0.50)",
+    ]
+
+
+async def test_a_part_of_a_plugin_is_in_the_table_with_its_weight_or_counts_nothing(gate: Gate) -> None:
+    reward = reward_of(report_of("passed", "passed", "passed"))
+    weights = {**reward.weights, "short_body": 0.05}
+    reward = evolve(reward, extra={"short_body": 0.8, "well_named": 1.0}, weights=weights)
+    lines = gate.shown(gate.stage(version_of("1.0.0"), reward=reward)).split("\n")
+
+    assert "  short_body   0.80   +0.05          +0.040" in lines
+    assert "  well_named   1.00       –  counts nothing" in lines
+
+
+async def test_small_changes_that_no_test_noticed_are_named(gate: Gate) -> None:
+    report = evolve(report_of("passed", "passed", "passed"), survivors=(Text("body.py:2: it went unnoticed"),))
+    lines = gate.shown(gate.stage(version_of("1.0.0"), report)).split("\n")
+
+    assert lines[lines.index("small changes of its code that no test noticed:") + 1] == "  body.py:2: it went unnoticed"
+
+
+async def test_how_a_draft_of_a_model_came_about_is_told_with_its_story_collapsed(gate: Gate) -> None:
+    lines = gate.shown(gate.stage(version_of("1.0.0"), making=MAKING)).split("\n")
+
+    start = lines.index("made for: count the words of my notes")
+    assert lines[start + 1 : start + 11] == [
+        "what went wrong (trace 018f4e6a-1111):",
+        *("  step 1", "  step 2", "  step 3"),
+        "  … 3 more lines",
+        *("  step 7", "  step 8", "  step 9"),
+        "why: No tool counts words.",
+        "attempt 2, 0.12 EUR so far, written by big, small",
+    ]
+
+
+async def test_a_story_that_is_short_is_told_whole_and_one_that_is_not_there_not_at_all(gate: Gate) -> None:
+    whole = gate.shown(gate.stage(version_of("1.0.0"), making=evolve(MAKING, story=MAKING.story[:7])))
+    none = gate.shown(gate.stage(version_of("1.0.0"), making=evolve(MAKING, story=())))
+
+    assert all(f"\n  step {n}\n" in whole for n in range(1, 8))
+    assert "what went wrong" not in none
+
+
+async def test_what_models_and_traces_say_stays_on_its_lines_and_is_bounded(gate: Gate) -> None:
+    """Goal, story, reasons, judge and names are data from outside, whatever they say."""
+    long = NASTY * 1000
+    reward = evolve(
+        reward_of(report_of("passed", "passed", "passed")),
+        judged=True,
+        judge=Text(NASTY),
+        judge_reasoning="\n".join([long] * 100),
+        laws=(NASTY,) * 100,
+        nearest=NASTY,
+        feedback=(Text("{x}", {"x": long}),),
+        extra={NASTY: 0.5},
+    )
+    making = evolve(MAKING, goal=long, story=(long,) * 100, rationale=long, models=(NASTY,))
+    shown = gate.shown(gate.stage(version_of("1.0.0"), reward=reward, making=making))
+    lines = shown.split("\n")
+
+    assert not any(is_invisible(char) and char != "\t" for line in lines for char in line)
+    assert lines.count("+++ body.py") == 1
+    assert len(lines) < 120
+    assert max(map(len, lines)) < 3_000

@@ -1,1 +1,1 @@
-"""Default trust signals and thresholds."""
+"""Default trust signals, thresholds and parts of the reward."""
