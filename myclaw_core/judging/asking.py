@@ -1,0 +1,91 @@
+"""Asks a judge or a critic of a plugin once: bounded in time, contained, and read strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any, TypeVar, get_args
+
+from attrs import evolve
+
+from myclaw_core.clock import Clock
+from myclaw_core.errors import UnavailableError
+from myclaw_core.files.visible import visible
+from myclaw_core.judging.judge import Critic, Judge, LocalModel
+from myclaw_core.judging.types import Comparison, JudgedItem, Judgement, Preference
+from myclaw_core.messages import N_
+from myclaw_core.runtime.received import guarded_briefly, received_error
+from myclaw_core.types.text import Text
+
+__all__ = ["LIMIT_S", "asked_critic", "asked_judge"]
+
+LIMIT_S = 600.0
+"""Seconds that one judgement or comparison may take; it may be several passes of a slow model."""
+
+_MOST_REASON_CHARS = 600
+_MOST_REASON_LINES = 3
+_MOST_LAWS = 8
+_MOST_LAW_CHARS = 40
+T = TypeVar("T")
+
+
+async def asked_judge(
+    judge: Judge, item: JudgedItem, local: LocalModel, clock: Clock, limit_s: float = LIMIT_S
+) -> Judgement:
+    """Return what a judge says, of a form that can be shown and recorded.
+
+    Raises:
+        UnavailableError: It cannot, took too long, failed, or gave no judgement.
+        asyncio.CancelledError: Whoever asks was cancelled.
+    """
+    who = N_("the judge {name}", name=_name(judge))
+    answer: Any = await _asked(who, judge.judge(item, local), clock, limit_s)
+    if not isinstance(answer, Judgement) or not _is_share(answer.score) or not _are_laws(answer.laws):
+        raise UnavailableError(N_("{who} gave no score between 0 and 1 with its laws", who=who))
+    laws = tuple(visible(law)[:_MOST_LAW_CHARS] for law in answer.laws[:_MOST_LAWS])
+    return evolve(answer, reasoning=_told(answer.reasoning), laws=laws)
+
+
+async def asked_critic(
+    critic: Critic, task: str, left: str, right: str, local: LocalModel, clock: Clock, limit_s: float = LIMIT_S
+) -> Comparison:
+    """Return what a critic says of two answers in this order, of a form that can be shown and recorded.
+
+    Raises:
+        UnavailableError: It cannot, took too long, failed, or gave no comparison.
+        asyncio.CancelledError: Whoever asks was cancelled.
+    """
+    who = N_("the critic {name}", name=_name(critic))
+    answer: Any = await _asked(who, critic.compare(task, left, right, local), clock, limit_s)
+    if not isinstance(answer, Comparison) or answer.winner not in get_args(Preference):
+        raise UnavailableError(N_("{who} named neither left, right nor tie", who=who))
+    return evolve(answer, reason=_told(answer.reason))
+
+
+async def _asked(who: Text, work: Awaitable[T], clock: Clock, limit_s: float) -> T:
+    try:
+        async with clock.timeout(limit_s):
+            return await guarded_briefly(who, work)
+    except UnavailableError:
+        raise
+    except TimeoutError as error:
+        raise UnavailableError(N_("{who} took longer than {seconds} s", who=who, seconds=f"{limit_s:g}")) from error
+    except Exception as error:
+        raise UnavailableError(N_("{who} failed: {error}", who=who, error=received_error(error))) from error
+
+
+def _name(who: Judge | Critic) -> str:
+    return visible(str(who.name))[:_MOST_LAW_CHARS]
+
+
+def _is_share(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= 1  # NaN compares with nothing
+
+
+def _are_laws(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(law, str) for law in value)
+
+
+def _told(text: Any) -> str:
+    """Return at most three lines of what was said; nothing in them acts on a screen."""
+    lines = [line for line in str(text)[: _MOST_REASON_CHARS * 2].splitlines() if line.strip()]
+    return "\n".join(map(visible, lines[:_MOST_REASON_LINES]))[:_MOST_REASON_CHARS]
