@@ -11,17 +11,21 @@ from uuid import UUID
 
 import pytest
 from attrs import define, evolve
-from gateways import DEFER_DAYS, EXPIRES_S, PAUSE_S
+from gateways import DEFER_DAYS, DIGEST, EXPIRES_S, PAUSE_S, SYNTHESIS, admitting
 
 from myclaw_core.approval.records import NotGrantedError
+from myclaw_core.approval.revisions import answer_about
 from myclaw_core.approval.types import Reply, Sealed
 from myclaw_core.events.types import ApprovalAnswered, DeferralEnded, QuestionDeferred, StepIntended
+from myclaw_core.synthesis.types import Revision
 from myclaw_core.testing import FakeClock, RecordingChannel
 
 HISTORIES = 40
 STEPS = 80
 SENDERS = ("test:me", "telegram:7")
 DAY_S = 86400.0
+DRAFT = "draft"
+"""Stands for the content of a write where the question is about a draft, which takes a revision."""
 
 
 @define(eq=False)
@@ -32,6 +36,7 @@ class Left:
     content: str
     until_s: float
     ending: str = ""
+    revision: Revision | None = None
 
 
 @define(eq=False)
@@ -59,6 +64,7 @@ class History:
         self.stack = AsyncExitStack()
         self.left: list[Left] = []
         self.cards: list[Card] = []
+        self.answer: tuple[str, Revision | None] | None = None
 
     async def run(self) -> None:
         """Let things happen, and look at the record at the end."""
@@ -101,10 +107,11 @@ class History:
     # --- what happens
 
     async def leave(self) -> None:
-        content = self.dice.choice("xyz")
+        content = self.dice.choice(["x", "y", DRAFT, DRAFT])
         turn = evolve(self.kit.turn(self.clock, "cron:night"), attended=False)
-        action = self.kit.planned(turn, content)
-        sealed = Sealed(args={"path": action.targets[0], "content": content}, cwd=turn.cwd)
+        action = self.planned(turn, content)
+        sealed = Sealed(args=action.args_preview, cwd=turn.cwd)
+        self.answer = None if content == DRAFT else self.answer
         question = self.kit.asking(action, sealed=sealed)
         (approval,) = await self.desk.gateway.ask([question], turn, RecordingChannel(self.clock, attended=False))
         assert (approval.verdict, approval.note) == ("expired", "unattended")
@@ -114,6 +121,9 @@ class History:
         if not any(each.content == content and self.waits(each) for each in self.left):
             self.left.append(Left(approval.request_id, content, self.now_s + DEFER_DAYS * DAY_S))
 
+    def planned(self, turn: Any, content: str) -> Any:
+        return admitting(turn) if content == DRAFT else self.kit.planned(turn, content)
+
     async def put(self) -> None:
         waiting = {each.request.id: each for each in await self.desk.gateway.left()}
         assert waiting.keys() == {each.id for each in self.left if self.waits(each)}
@@ -122,7 +132,7 @@ class History:
         sender, deferred = self.dice.choice(SENDERS), self.dice.choice(list(waiting.values()))
         turn = self.kit.turn(self.clock, sender)
         left = next(each for each in self.left if each.id == deferred.request.id)
-        action = self.kit.planned(turn, left.content)
+        action = self.planned(turn, left.content)
         await self.settle()
         channel = self.channels[sender] = self.kit.channel(self.clock)
         task, (request_id,) = await self.desk.put(channel, turn, self.kit.asking(action, left=deferred))
@@ -136,10 +146,14 @@ class History:
             return
         card = self.dice.choice(self.cards[-4:]) if self.dice.random() < 0.8 else self.dice.choice(self.cards)
         by = card.sender if self.dice.random() < 0.8 else self.dice.choice(SENDERS)
-        granted = self.dice.random() < 0.85
-        refusal = await self.desk.gateway.submit(Reply(request_id=card.id, granted=granted, by=by))
+        granted, revision = self.dice.random() < 0.7, None
+        if self.dice.random() < (0.1 if granted else 0.5):
+            revision = Revision(stage=self.dice.choice(["spec", "draft"]), text=f"revision {self.now_s:g}")
+        reply = Reply(request_id=card.id, granted=granted, by=by, revision=revision)
+        refusal = await self.desk.gateway.submit(reply)
         counts = card.state == "open" and by == card.sender and self.now_s < card.until_s and not card.left.ending
         counts = counts and (not granted or self.now_s >= card.shown_s + PAUSE_S)
+        counts = counts and (revision is None or (card.left.content == DRAFT and not granted))
         assert (refusal is None) == counts, refusal
         if counts:
             for each in self.cards:
@@ -147,6 +161,9 @@ class History:
                     each.state = "over"
             card.state = "granted" if granted else "over"
             card.left.ending = card.left.ending if granted else "denied"
+            card.left.revision = revision
+            if card.left.content == DRAFT:
+                self.answer = ("granted" if granted else "denied"), revision
         await self.settle()
 
     async def act(self) -> None:
@@ -183,6 +200,7 @@ class History:
             async with self.desk.log.transaction() as tx:
                 await self.desk.gateway.expire_dead(tx, trace_id, "restart")
         await self.desk.gateway.recover()
+        await self.check_the_answer()
         for card in self.cards:
             card.state = card.state if card.state == "used" else "over"
         for each in self.left:
@@ -202,7 +220,13 @@ class History:
             if card.state != "open":
                 await asyncio.wait({card.task})
 
+    async def check_the_answer(self) -> None:
+        """What was answered about a draft is found again, also by a program that was started anew."""
+        found = await answer_about(self.desk.log, SYNTHESIS, DIGEST)
+        assert (found and (found.verdict, found.revision)) == self.answer
+
     async def check_the_record(self) -> None:
+        await self.check_the_answer()
         events = await self.desk.events(ApprovalAnswered, DeferralEnded, QuestionDeferred, StepIntended)
         left_as = {card.id: card.left.id for card in self.cards}
         used = [left_as[event.approval_id] for event in events if isinstance(event, StepIntended)]
@@ -217,6 +241,10 @@ class History:
             key for key, ending in endings.items() if ending == "denied"
         }
         assert set(used) <= {each.request_id for each in booked if each.verdict == "granted"}
+        revised = {each.request_id: each.revision for each in booked if each.revision}
+        assert revised == {each.id: each.revision for each in self.left if each.revision}
+        late = [event.approval for event in events if isinstance(event, ApprovalAnswered) and event.approval.note]
+        assert {left_as[each.request_id]: each.revision for each in late if each.revision} == revised
 
 
 @pytest.mark.parametrize("first", range(0, HISTORIES, 10))

@@ -26,12 +26,27 @@ from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
 from myclaw_core.types.effect import Effect, Reversibility
 from myclaw_core.types.text import Text
 
-__all__ = ["EXPIRES_S", "FOLDER", "PAUSE_S", "Desk", "ShowingChannel", "asking", "opened", "planned", "turn_of"]
+__all__ = [
+    "DIGEST",
+    "EXPIRES_S",
+    "FOLDER",
+    "PAUSE_S",
+    "SYNTHESIS",
+    "Desk",
+    "ShowingChannel",
+    "admitting",
+    "asking",
+    "opened",
+    "planned",
+    "turn_of",
+]
 
 FOLDER = "/home/me/notes"
 PAUSE_S = 3.0
 EXPIRES_S = 1800.0
 DEFER_DAYS = 3.0
+SYNTHESIS = UUID(int=77)
+DIGEST = "3f9ac21b" * 8
 
 
 class ShowingChannel(RecordingChannel):
@@ -125,6 +140,25 @@ def planned(
         autonomy="supervised",
         planned_at=turn.received_at,
         actor=actor,
+    )
+
+
+def admitting(turn: Turn, *, synthesis: UUID | None = SYNTHESIS, digest: str = DIGEST) -> PlannedAction:
+    """Return the action that lets a draft in; one that a person wrote belongs to no synthesis."""
+    args = {"name": "word_count", "version": "1.0.0", "digest": digest}
+    args |= {} if synthesis is None else {"synthesis": str(synthesis)}
+    target = "word_count"
+    return PlannedAction.from_tool_call(
+        tool_name="neuron_admit",
+        args=args,
+        args_preview=args,
+        effects=(Effect(kind="neuron_spawn", scope=target, target=target, reversibility="irreversible"),),
+        sender=turn.sender,
+        trace_id=turn.id,
+        session_id=turn.session_id,
+        autonomy="supervised",
+        planned_at=turn.received_at,
+        actor="core",
     )
 
 
