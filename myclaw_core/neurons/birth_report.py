@@ -54,7 +54,12 @@ class BirthReport:
         problems: What refuses the suite as a whole, one line each; a red test is none of them.
         stub: Whether the tests fail once the body is emptied; `unnoticed` comes with a problem, `not_run` where
             they did not all pass with the real body.
-        survivors: Small changes of the body that no test noticed, one line each with its place.
+        survivors: Small changes of the body that no test noticed, one line each with its place; those that make the
+            `weakness` come first.
+        mutants: How many small changes of the body the tests were run against.
+        untried: How many more there was no time for.
+        weakness: Why the tests count nothing for R though they are green: they miss changes that they must notice, or
+            too few could be tried; `None` where they count.
     """
 
     sandbox: SandboxReport
@@ -62,10 +67,16 @@ class BirthReport:
     problems: tuple[Text, ...] = ()
     stub: StubVerdict = "not_run"
     survivors: tuple[Text, ...] = ()
+    mutants: int = 0
+    untried: int = 0
+    weakness: Text | None = None
 
     @property
     def ok(self) -> bool:
-        """Return whether every test passed and nothing refuses the suite."""
+        """Return whether every test passed and nothing refuses the suite.
+
+        A weakness does not: a person who takes a neuron in decides by themselves, with the survivors before them.
+        """
         return not self.problems and bool(self.tests) and all(test.outcome == "passed" for test in self.tests)
 
     @property
