@@ -1,4 +1,4 @@
-"""The judge and the critic of the slots, and whether they are heard: measured, good enough, and no author of the draft."""
+"""The judge and the critic of the slots, and whether they are heard: measured, good enough, and not the author."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from myclaw_core.judging.types import Calibration, Comparison, JudgedItem, Judge
 from myclaw_core.messages import N_
 from myclaw_core.types.text import Text
 
-__all__ = ["BAR", "CriticSeat", "JudgeSeat", "Seat", "is_one_model", "passes"]
+__all__ = ["BAR", "NO_MODEL", "CriticSeat", "JudgeSeat", "Seat", "is_one_model", "passes"]
 
 BAR = 0.8
 """AUC below which a judge or a critic counts as unavailable (synthesis.md, stage 5)."""
+NO_MODEL = N_("there is no model on this machine to ask; add one with 'myclaw models add'")
 
 
 @frozen(kw_only=True)
@@ -59,7 +60,7 @@ class Seat:
             written_by: The models that wrote what is judged: none of them may judge it.
         """
         if not model:
-            return N_("there is no model on this machine to ask; add one with 'myclaw models add'")
+            return NO_MODEL
         if any(is_one_model(model, author) for author in written_by):
             return N_("the model {model} wrote it itself, and nobody judges their own work", model=model)
         try:
@@ -100,9 +101,10 @@ class JudgeSeat(Seat):
             asyncio.CancelledError: Whoever asks was cancelled; nothing else is raised.
         """
         try:
-            if why := await self.heard(local.model if local else "", written_by):
+            if local is None:
+                return NO_MODEL
+            if why := await self.heard(local.model, written_by):
                 return why
-            assert local is not None
             return await asked_judge(self.holder, item, local, self.clock)
         except MyclawError as error:
             return error.text
@@ -124,9 +126,10 @@ class CriticSeat(Seat):
     ) -> Comparison | Text:
         """Return which answer is better (`left` is `one`), or why nobody compared them; like `judgement`."""
         try:
-            if why := await self.heard(local.model if local else "", written_by):
+            if local is None:
+                return NO_MODEL
+            if why := await self.heard(local.model, written_by):
                 return why
-            assert local is not None
             return await compared(self.holder, task, one, other, local, self.clock)
         except MyclawError as error:
             return error.text
