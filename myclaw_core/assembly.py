@@ -15,13 +15,12 @@ from myclaw_core.approval.grants import GrantBook
 from myclaw_core.approval.vouched import vouched_grants
 from myclaw_core.budget.ledger import Ledger
 from myclaw_core.clock import Clock
-from myclaw_core.compose import trust_book
+from myclaw_core.compose import embedding_book, trust_book
 from myclaw_core.config import Config
 from myclaw_core.config.guard import ConfigGuard
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.door import Door, standing_roots, thresholds_of
 from myclaw_core.embedding.book import EmbeddingBook
-from myclaw_core.embedding.choice import chosen
 from myclaw_core.errors import StoreError, UnavailableError
 from myclaw_core.events.check import RecordCheck
 from myclaw_core.events.log import EventLog
@@ -115,6 +114,7 @@ class Assembly:
         run_grants, grants, never = RunGrants(), await self._grants(), await self._never(record_check)
         policy = door.policy(
             promotion=door.promotion(book, lambda: record_check.problem),
+            probation=door.probation(book, lambda: record_check.problem),
             budget=ledger,
             rates=rates,
             never=never,
@@ -143,6 +143,7 @@ class Assembly:
             config_guard=self._config_guard(),
             outputs=OutputKeeper(self.home.outputs, self.config.limits.output_bytes),
             forbidden=lambda real: places.path(real) is not None,
+            forbidden_host=lambda host: places.host(host) is not None,
             shells=Shells(sandbox, enclosure),
             sandbox=sandbox,
             neurons=self.neurons(tools),
@@ -177,12 +178,8 @@ class Assembly:
         return Journals(store, self.home, self.clock)
 
     def embedding(self) -> EmbeddingBook:
-        """Return what tells how alike texts are, with the core's own embedder where the chosen one cannot be used."""
-        try:
-            store = self.dispatcher.store("vectors", self.config.slots.vectors)
-        except UnavailableError:
-            store = None
-        return EmbeddingBook(chosen(self.dispatcher, self.config.slots.embedder).embedder, store, self.clock)
+        """Return what tells how alike texts are."""
+        return embedding_book(self.dispatcher, self.config, self.clock)
 
     def _outbox(self, tools: Mapping[str, Tool]) -> Outbox:
         outbox = self.config.outbox

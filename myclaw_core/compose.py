@@ -12,7 +12,7 @@ from myclaw_core.config import Config, disabled_plugins, load_config
 from myclaw_core.config.load import read_config
 from myclaw_core.config.source import parse_source
 from myclaw_core.dispatch import Dispatcher
-from myclaw_core.errors import ConfigError
+from myclaw_core.errors import ConfigError, UnavailableError
 from myclaw_core.events.types import PluginFault
 from myclaw_core.host import Host
 from myclaw_core.messages import use_language
@@ -22,12 +22,13 @@ from myclaw_core.plugins import load_plugins as load_installed
 from myclaw_core.plugins.trace import hook_trace
 
 if TYPE_CHECKING:
+    from myclaw_core.embedding.book import EmbeddingBook
     from myclaw_core.events.log import EventLog
     from myclaw_core.trust.book import TrustBook
     from myclaw_core.trust.store import TrustBackend
     from myclaw_core.trust.thresholds import Thresholds
 
-__all__ = ["configured_dispatcher", "load_plugins", "open_log", "trust_book"]
+__all__ = ["configured_dispatcher", "embedding_book", "load_plugins", "open_log", "trust_book"]
 
 
 def load_plugins(home: Home, *, lenient: bool = False, environ: Mapping[str, str] | None = None) -> PluginSet:
@@ -142,3 +143,15 @@ def configured_dispatcher(
     else:
         use_language(config.agent.language)
     return dispatcher, config
+
+
+def embedding_book(dispatcher: Dispatcher, config: Config, clock: Clock) -> EmbeddingBook:
+    """Return what tells how alike texts are, with the core's own embedder where the chosen one cannot be used."""
+    from myclaw_core.embedding.book import EmbeddingBook
+    from myclaw_core.embedding.choice import chosen
+
+    try:
+        store = dispatcher.store("vectors", config.slots.vectors)
+    except UnavailableError:
+        store = None
+    return EmbeddingBook(chosen(dispatcher, config.slots.embedder).embedder, store, clock)

@@ -13,6 +13,7 @@ from myclaw_core.agent import Agent
 from myclaw_core.approval.types import ApprovalCard, Reply
 from myclaw_core.door import thresholds_of
 from myclaw_core.events.types import Event, NightlyDone, OutboxChanged, SlotEnded
+from myclaw_core.nightly.proposing import Proposing
 from myclaw_core.nightly.run import NightlyReport, NightlyWork, run_nightly
 from myclaw_core.sessions.pairing import Pairing
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
@@ -40,6 +41,7 @@ async def night(agent: Agent) -> NightlyReport:
             thresholds=thresholds_of(agent.home, agent.dispatcher),
             undo=UndoSweeper.of(agent.log, agent.home, agent.clock, agent.services.config),
             zone=UTC,
+            proposing=Proposing.configured(agent.log, agent.clock, agent.embedding, agent.services.config),
         )
     )
 

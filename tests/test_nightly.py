@@ -22,9 +22,12 @@ from hypothesis import strategies as st
 from myclaw_sqlite.event_store import SqliteEventStore
 from myclaw_sqlite.trust_store import TrustStoreDb
 
+from myclaw_core.embedding.book import EmbeddingBook
+from myclaw_core.embedding.hashed import HashedEmbedder
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import CostMediansSet, NightlyDone, TraceClosed
 from myclaw_core.nightly.nights import night_of
+from myclaw_core.nightly.proposing import Proposing
 from myclaw_core.nightly.run import NightlyReport, NightlyWork, run_nightly
 from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.testing import FakeClock
@@ -70,6 +73,12 @@ class Home:
                 thresholds=Thresholds(lambda *_: LOW, "~/ws"),
                 undo=UndoSweeper(log=log, root=self.folder / "undo", clock=self.clock, keep_days=30),
                 zone=UTC,
+                proposing=Proposing(
+                    log=log,
+                    clock=self.clock,
+                    embedding=EmbeddingBook(HashedEmbedder(), None, self.clock),
+                    budget_cents=50,
+                ),
             )
         finally:
             await log.close()

@@ -27,22 +27,28 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run() -> NightlyReport:
+    from myclaw_core.compose import embedding_book
     from myclaw_core.door import thresholds_of
+    from myclaw_core.nightly.proposing import Proposing
     from myclaw_core.undo.sweep import UndoSweeper
 
     async with open_trust() as trust:
-        return await run_nightly(
-            NightlyWork(
-                log=trust.log,
-                book=trust.book,
-                backend=trust.backend,
-                dispatcher=trust.dispatcher,
-                clock=trust.clock,
-                thresholds=thresholds_of(trust.home, trust.dispatcher),
-                undo=UndoSweeper.of(trust.log, trust.home, trust.clock, trust.config),
-                zone=local_zone(),
-            )
+        embedding = embedding_book(trust.dispatcher, trust.config, trust.clock)
+        work = NightlyWork(
+            log=trust.log,
+            book=trust.book,
+            backend=trust.backend,
+            dispatcher=trust.dispatcher,
+            clock=trust.clock,
+            thresholds=thresholds_of(trust.home, trust.dispatcher),
+            undo=UndoSweeper.of(trust.log, trust.home, trust.clock, trust.config),
+            zone=local_zone(),
+            proposing=Proposing.configured(trust.log, trust.clock, embedding, trust.config),
         )
+        try:
+            return await run_nightly(work)
+        finally:
+            await embedding.close()
 
 
 def _tell(report: NightlyReport) -> None:

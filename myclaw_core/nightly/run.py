@@ -16,6 +16,7 @@ from myclaw_core.events.types import NightlyDone
 from myclaw_core.messages import N_
 from myclaw_core.nightly.happened import Period, happened
 from myclaw_core.nightly.nights import night_of
+from myclaw_core.nightly.proposing import Proposing
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.completed import completed
 from myclaw_core.trust.costs import put_medians
@@ -44,6 +45,7 @@ class NightlyWork:
         thresholds: What subjects must reach.
         undo: Lets go of what undo kept once its time is over.
         zone: Where the person's nights are.
+        proposing: Proposes neurons about what fails again and again.
     """
 
     log: EventLog
@@ -54,6 +56,7 @@ class NightlyWork:
     thresholds: Thresholds
     undo: UndoSweeper
     zone: tzinfo
+    proposing: Proposing
 
 
 @frozen(kw_only=True)
@@ -201,6 +204,11 @@ async def _happened(task: _Night) -> Sequence[Text]:
     return await happened(task.work.log, task.work.clock, task.period, task.work.zone)
 
 
+async def _proposals(task: _Night) -> Sequence[Text]:
+    await task.work.proposing.propose(task.now)
+    return await task.work.proposing.lines(task.since)
+
+
 async def _plugins(task: _Night) -> Sequence[Text]:
     return await task.work.dispatcher.nightly(task.now)
 
@@ -212,5 +220,6 @@ _JOBS: Sequence[Callable[[_Night], Awaitable[Sequence[Text]]]] = (
     _completed,
     _flags,
     _undo,
+    _proposals,
     _plugins,
 )

@@ -17,11 +17,12 @@ from myclaw_core.sandbox.sandbox import ShellMode
 from myclaw_core.types.effect import Effect, Reversibility
 from myclaw_core.types.text import Text
 
-__all__ = ["OPAQUE", "CommandRefusedError", "ShellCall", "is_opaque", "shell_call", "shell_effects"]
+__all__ = ["OPAQUE", "CommandRefusedError", "ShellCall", "is_online", "is_opaque", "shell_call", "shell_effects"]
 
 OPAQUE = "opaque"
 """Stands for the programs of a command that does not say plainly which it runs; it is never promoted."""
 
+_ONLINE = " with network"
 _MAX_CHARS = 65_536
 _MODES: tuple[ShellMode, ...] = get_args(ShellMode)
 
@@ -103,7 +104,7 @@ def shell_effects(
         places = [resolve_path(root, "/", user_home) for root in call.roots]
         return tuple((_reading(place, user_home), place.given, place) for place in places)
     online = call.mode == "net"
-    place = display_path(call.root.real, user_home) + (" with network" if online else "")
+    place = display_path(call.root.real, user_home) + (_ONLINE if online else "")
     reversibility: Reversibility = "reversible_with_cost" if undoable and not online else "irreversible"
     target = visible(call.command)
     commands = simple_commands(call.command)
@@ -121,6 +122,11 @@ def shell_effects(
 def is_opaque(effect: Effect) -> bool:
     """Return whether an effect is a command that does not say plainly which program it runs."""
     return effect.kind == "shell_exec" and effect.scope.partition(" ")[0] == OPAQUE
+
+
+def is_online(effect: Effect) -> bool:
+    """Return whether an effect is a command that reaches the network."""
+    return effect.kind == "shell_exec" and effect.scope.endswith(_ONLINE)
 
 
 def _reading(place: ResolvedPath, user_home: str | None) -> Effect:

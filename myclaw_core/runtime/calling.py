@@ -25,7 +25,7 @@ from myclaw_core.runtime.received import guarded_briefly, received_reply
 from myclaw_core.runtime.recorder import TraceRecorder
 from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.softcap import ask_past_soft_cap
-from myclaw_core.runtime.types import Message, ModelCall, Outcome, Turn, Usage
+from myclaw_core.runtime.types import EndedBy, Message, ModelCall, Outcome, Turn, Usage
 from myclaw_core.runtime.wire_names import from_wire, to_wire, tool_specs
 from myclaw_core.types.text import Text
 
@@ -37,9 +37,10 @@ _TOO_LATE = N_("the model took longer than the turn may last; see wall_s in [lim
 class TurnEndedError(Exception):
     """Ends a turn with an outcome and one line for the person."""
 
-    def __init__(self, outcome: Outcome, notice: Text) -> None:
+    def __init__(self, outcome: Outcome, notice: Text, by: EndedBy = "") -> None:
         self.outcome = outcome
         self.notice = notice
+        self.by = by
         super().__init__(str(notice))
 
 

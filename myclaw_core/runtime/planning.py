@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from typing import Any
@@ -245,5 +246,17 @@ def tool_error(tool: Tool, error: BaseException) -> ToolError:
         return ToolError(kind="unavailable", message=received_error(error))
     if isinstance(error, NeuronEndedError):
         return ToolError(kind=error.kind, message=received_error(error))
-    retryable = isinstance(error, ToolFailure) and error.retryable
+    retryable = error.retryable if isinstance(error, ToolFailure) else _is_of_the_network(error)
     return ToolError(kind="exception", message=received_error(error), retryable=retryable)
+
+
+def _is_of_the_network(error: BaseException) -> bool:
+    """Return whether a tool that tells nothing about it failed because of the network, itself or by what it uses."""
+    seen: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in seen:
+        if isinstance(cause, ConnectionError | socket.gaierror):
+            return True
+        seen.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return False

@@ -46,6 +46,8 @@ from myclaw_core.undo.types import UndoRecord
 
 __all__ = ["TraceRecorder"]
 
+Put = Callable[[LogTransaction], Awaitable[None]]
+
 
 class TraceRecorder:
     """Books one turn.
@@ -83,7 +85,10 @@ class TraceRecorder:
 
     @asynccontextmanager
     async def during(
-        self, turn: Turn, signals: Callable[[ExecutionTrace], Sequence[TraceSignals]] = lambda _trace: ()
+        self,
+        turn: Turn,
+        signals: Callable[[ExecutionTrace], Sequence[TraceSignals]] = lambda _trace: (),
+        put: Put | None = None,
     ) -> AsyncIterator[None]:
         """Record that the turn began, and close its trace at the end of the block, whatever happens in it.
 
@@ -91,6 +96,7 @@ class TraceRecorder:
 
         Args:
             signals: What the closed trace shows.
+            put: What else belongs to its end, kept together with it.
 
         Raises:
             StoreError: It could not be recorded; a turn that was begun is closed at the next start.
@@ -105,7 +111,7 @@ class TraceRecorder:
             if self._is_open:
                 self.trace.closed_at = self._clock.now()
                 self.trace.outcome = self.trace.outcome or "failed"
-                await self.close(self.trace.outcome, signals(self.trace))
+                await self.close(self.trace.outcome, signals(self.trace), put)
 
     @to_its_end
     async def start(self, turn: Turn) -> None:
@@ -178,7 +184,7 @@ class TraceRecorder:
         self,
         step: ActionStep,
         undo: UndoRecord | None,
-        put: Callable[[LogTransaction], Awaitable[None]] | None = None,
+        put: Put | None = None,
     ) -> ActionStep:
         """Consume the approval, count the rate, set the cost aside and record the intent: one transaction.
 
@@ -253,8 +259,12 @@ class TraceRecorder:
         return step
 
     @to_its_end
-    async def close(self, outcome: Outcome, signals: Sequence[TraceSignals]) -> None:
-        """Close the trace for good; from this record on it counts for trust."""
+    async def close(self, outcome: Outcome, signals: Sequence[TraceSignals], put: Put | None = None) -> None:
+        """Close the trace for good; from this record on it counts for trust.
+
+        Args:
+            put: As for `during`.
+        """
         self.trace.outcome = outcome
         self.trace.wall_time_ms = round((self._clock.monotonic() - self._started_s) * 1000)
         if self.trace.closed_at is None:
@@ -264,6 +274,8 @@ class TraceRecorder:
                 self.trace.approvals.append(approval)
                 mark_asked(self.trace, step_index, approval.request_id)
             await close_in(tx, self.trace, signals)
+            if put is not None:
+                await put(tx)
         self._is_open = False
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from myclaw_core.approval.served import NotServedError, require_served
 from myclaw_core.errors import MyclawError, StoreError, UnavailableError
+from myclaw_core.events.log import LogTransaction
 from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import one_line
 from myclaw_core.policy.taint import typed_part
@@ -19,6 +20,8 @@ from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.steps import StepRunner
 from myclaw_core.runtime.traces import new_trace
 from myclaw_core.runtime.types import ExecutionTrace, Message, Outcome, Turn
+from myclaw_core.synthesis.failed_goals import note_failure
+from myclaw_core.synthesis.triggers import goal_of, trigger_of
 
 __all__ = ["TurnRunner"]
 
@@ -69,7 +72,7 @@ class TurnRunner:
         """
         await self._services.gateway.refresh()
         try:
-            async with self._recorder.during(self._turn, self._services.signals):
+            async with self._recorder.during(self._turn, self._services.signals, self._note_failure):
                 self.trace.outcome = await self._ended()
         except (MyclawError, OSError):
             raise
@@ -81,15 +84,23 @@ class TurnRunner:
         finally:
             show_end(self._channel, self.trace)
 
+    async def _note_failure(self, tx: LogTransaction) -> None:
+        """Remember what a turn failed at for want of a skill."""
+        if trigger_of(self.trace, self._turn) is not None:
+            await note_failure(tx, self.trace, goal_of(self._turn), self._services.clock.now())
+
     async def _ended(self) -> Outcome:
         """Run the turn and return how it ended."""
         self._messages.append(Message(role="user", text=self._turn.text))
         try:
             with self._services.grants.during(self._turn.id, self._turn.yes_to):
-                return await self._loop()
+                outcome = await self._loop()
         except TurnEndedError as ended:
             self._channel.notice(ended.notice)
+            self.trace.ended_by = ended.by
             return ended.outcome
+        self.trace.ended_by = "answer"
+        return outcome
 
     async def _loop(self) -> Outcome:
         started_s = self._services.clock.monotonic()
@@ -109,9 +120,9 @@ class TurnRunner:
     def _check_limits(self, started_s: float) -> None:
         limits = self._services.config.limits
         if self._steps_taken() >= limits.steps or self._caller.calls > limits.steps:
-            raise TurnEndedError("failed", N_("stopped: {n} steps are the limit of a turn", n=limits.steps))
+            raise TurnEndedError("failed", N_("stopped: {n} steps are the limit of a turn", n=limits.steps), "steps")
         if self._seconds_left(started_s) <= 0:
-            raise TurnEndedError("failed", N_("stopped: {s} s are the limit of a turn", s=limits.wall_s))
+            raise TurnEndedError("failed", N_("stopped: {s} s are the limit of a turn", s=limits.wall_s), "wall")
 
     def _steps_taken(self) -> int:
         """Return how many steps the model has asked for; those of a neuron belong to one of them."""
@@ -141,9 +152,9 @@ class TurnRunner:
             self._invalid_rounds += 1
             if self._invalid_rounds > MAX_INVALID_ROUNDS:
                 notice = N_("stopped: the model gave invalid tool arguments {n} times", n=self._invalid_rounds)
-                raise TurnEndedError("failed", notice)
+                raise TurnEndedError("failed", notice, "invalid")
         if outcome.loop is not None:
-            raise TurnEndedError("failed", N_("stopped: {reason}", reason=outcome.loop))
+            raise TurnEndedError("failed", N_("stopped: {reason}", reason=outcome.loop), "loop")
 
     def _finished(self, reply: ModelReply) -> Outcome:
         """Return the outcome of a turn whose model has nothing more to call."""

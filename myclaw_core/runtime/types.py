@@ -22,6 +22,7 @@ from myclaw_core.types.text import Text, as_text
 __all__ = [
     "CANCELLED",
     "ActionStep",
+    "EndedBy",
     "ExecutionTrace",
     "Message",
     "ModelCall",
@@ -39,6 +40,8 @@ __all__ = [
 ]
 
 Outcome = Literal["success", "failed", "abandoned", "denied", "budget", "interrupted"]
+EndedBy = Literal["", "answer", "loop", "steps", "wall", "invalid"]
+"""What ended a turn: an answer, going in circles, too many steps, too long a time, or calls that fit no tool."""
 StepState = Literal["decided", "asked", "intent", "done", "failed"]
 ToolErrorKind = Literal["validation", "denied", "timeout", "exception", "sandbox", "unavailable"]
 StopReason = Literal[
@@ -84,6 +87,11 @@ class ToolError:
     message: Text = field(converter=as_text)
     retryable: bool = False
     unknown_fields: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def is_passing(self) -> bool:
+        """Return whether it may pass by itself: the network, a time-out, a rate limit, something that is not there."""
+        return self.kind in {"timeout", "unavailable"} or (self.kind == "exception" and self.retryable)
 
 
 @frozen(kw_only=True)
@@ -226,6 +234,7 @@ class ExecutionTrace:
         activity: What sort of work it was; heartbeats and nightly work have ceilings of their own.
         dry_run: Whether nothing but reading was executed.
         unverified: Whether the answer says that something was done and no step did anything.
+        ended_by: What ended it; empty for whatever else did, and where it was recorded before this was.
     """
 
     id: UUID
@@ -250,6 +259,7 @@ class ExecutionTrace:
     dry_run: bool = False
     unverified: bool = False
     outcome: Outcome | None = None
+    ended_by: EndedBy = ""
     closed_at: datetime | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 

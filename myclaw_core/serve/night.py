@@ -12,6 +12,7 @@ from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.nightly.happened import NIGHTLY_JOB
 from myclaw_core.nightly.nights import next_night
+from myclaw_core.nightly.proposing import Proposing
 from myclaw_core.nightly.run import NightlyWork, run_nightly
 from myclaw_core.serve.health import Board
 from myclaw_core.serve.jobs import Job
@@ -63,6 +64,7 @@ def _work(agent: Agent, zone: tzinfo) -> NightlyWork:
         thresholds=thresholds_of(agent.home, agent.dispatcher),
         undo=UndoSweeper.of(agent.log, agent.home, agent.clock, agent.services.config),
         zone=zone,
+        proposing=Proposing.configured(agent.log, agent.clock, agent.embedding, agent.services.config),
     )
 
 

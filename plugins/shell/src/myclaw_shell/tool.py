@@ -88,7 +88,7 @@ async def run_shell(args: Mapping[str, Any], context: ToolContext) -> ToolResult
     printed = run.printed() or "(it printed nothing)"
     if run.outcome == "ok" and run.exit_code == 0:
         return ToolResult(text=f"exit code 0\n{printed}", data=data)
-    raise ToolFailure(_why(run, timeout_s), output=printed)
+    raise ToolFailure(_why(run, timeout_s), retryable=run.outcome == "timeout", output=printed)
 
 
 def _why(run: ShellRun, timeout_s: float) -> Text:

@@ -29,6 +29,7 @@ MAX_REDIRECTS = 5
 
 _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
 _MAX_SHOWN_CHARS = 2000
 
 
@@ -139,7 +140,7 @@ def _port(url: httpx2.URL) -> int:
 
 def _require_text(url: httpx2.URL, answer: Answer) -> None:
     if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
-        later = answer.status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
+        later = answer.status in _PASSING or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
         status = _status(answer.status)
         raise ToolFailure(N_("{url} answered {status}", url=_shown(url), status=status), retryable=later)
     if not is_readable(answer.content_type):
