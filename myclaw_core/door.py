@@ -21,7 +21,8 @@ from myclaw_core.paths import Home
 from myclaw_core.policy.engine import Policy
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.never import NeverList
-from myclaw_core.policy.ports import BudgetView, Gates, Grants, PromotionCheck, Recordable, Redact
+from myclaw_core.policy.ports import BudgetView, Gates, Grants, ProbationCheck, PromotionCheck, Recordable, Redact
+from myclaw_core.policy.probation import is_of_neurons, on_probation
 from myclaw_core.policy.rates import RateBook, RateLimits
 from myclaw_core.redact import redact_value
 from myclaw_core.runtime.tool import Tool
@@ -100,10 +101,26 @@ class Door:
 
         return promotion
 
+    def probation(self, record: TrustRecord, log_problem: Callable[[], Text | None]) -> ProbationCheck:
+        """Return what says whether a neuron is new to what it does.
+
+        Args:
+            log_problem: As for `promotion`; until the event log is known to be whole every neuron is taken for new.
+        """
+
+        def probation(effect: Effect, action: PlannedAction, now: datetime) -> Text | None:
+            if not is_of_neurons(effect, action):
+                return None
+            threshold = self.thresholds.for_effect(effect.effect_class, effect.reversibility)
+            return log_problem() or on_probation(effect, action, record, threshold, now)
+
+        return probation
+
     def policy(
         self,
         *,
         promotion: PromotionCheck,
+        probation: ProbationCheck,
         budget: BudgetView,
         rates: RateBook,
         never: NeverList,
@@ -116,6 +133,7 @@ class Door:
             constitution=self.constitution,
             gates=self.gates,
             promotion=promotion,
+            probation=probation,
             budget=budget,
             recordable=recordable,
             redact=self.redact,

@@ -18,13 +18,12 @@ from myclaw_core.messages import N_
 from myclaw_core.policy.effects import ResolvedEffect
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.never import NeverList, about_whom
-from myclaw_core.policy.ports import BudgetView, Grants, PromotionAnswer, PromotionCheck
+from myclaw_core.policy.ports import BudgetView, Grants, ProbationCheck, PromotionAnswer, PromotionCheck
 from myclaw_core.policy.rates import RateBook, is_rated
 from myclaw_core.policy.reach import root_of, why_not_covered
 from myclaw_core.policy.shell import is_opaque
 from myclaw_core.policy.types import Finding, Situation, Via
 from myclaw_core.types.action import PURE_CLASS, PlannedAction
-from myclaw_core.types.effect import Effect
 from myclaw_core.types.text import Text
 
 __all__ = [
@@ -77,6 +76,7 @@ class Opinion:
     Attributes:
         index: The effect it speaks about; `None` for the whole action.
         grant_id: The grant that it rests on, where its use is counted.
+        tells: Whether its words stay the reason of the question where trust does not answer it.
     """
 
     verdict: Literal["pass", "allow", "approve_required", "deny"]
@@ -86,6 +86,7 @@ class Opinion:
     violation: ViolationReport | None = None
     answers: tuple[PromotionAnswer, ...] = ()
     grant_id: UUID | None = None
+    tells: bool = False
 
 
 _LAWFUL = Opinion("pass", N_("no law is broken"), "constitution")
@@ -168,9 +169,9 @@ def check_budget(case: Case, budget: BudgetView) -> Sequence[Opinion]:
     return (_IN_BUDGET,) if objection is None else (Opinion(objection[0], objection[1], "budget"),)
 
 
-def check_autonomy(case: Case) -> Sequence[Opinion]:
-    """Check 5: what the session's level does by itself."""
-    return [_green_zone(case, index) for index in range(len(case.items))] or (_PURE,)
+def check_autonomy(case: Case, probation: ProbationCheck) -> Sequence[Opinion]:
+    """Check 5: what the session's level does by itself; not what a neuron does that is new to it."""
+    return [_green_zone(case, index, probation) for index in range(len(case.items))] or (_PURE,)
 
 
 def check_grants(case: Case, asked: Sequence[int], grants: Grants) -> Sequence[Opinion]:
@@ -223,7 +224,7 @@ def _goes_as_a_whole(item: ResolvedEffect) -> bool:
     return item.effect.is_side_effect and item.place is not None and item.place.kind in ("dir", "absent")
 
 
-def _green_zone(case: Case, index: int) -> Opinion:
+def _green_zone(case: Case, index: int, probation: ProbationCheck) -> Opinion:
     item = case.items[index]
     effect, level = item.effect, case.action.autonomy
     if item.place is not None:
@@ -239,14 +240,18 @@ def _green_zone(case: Case, index: int) -> Opinion:
         return Opinion("deny", _READ_ONLY, "autonomy", index)
     if level != "full":
         return Opinion("approve_required", _SUPERVISED, "autonomy", index)
-    return _full(case, index, effect)
+    return _full(case, index, probation)
 
 
-def _full(case: Case, index: int, effect: Effect) -> Opinion:
+def _full(case: Case, index: int, probation: ProbationCheck) -> Opinion:
+    effect = case.items[index].effect
     if effect.reversibility == "irreversible":
         return Opinion("approve_required", _FULL_BUT_FINAL, "autonomy", index)
     if case.is_tainted_outbound(index):
         return Opinion("approve_required", _TAINTED, "autonomy", index)
+    new = probation(effect, case.action, case.now)
+    if new is not None:
+        return Opinion("approve_required", new, "autonomy", index, tells=True)
     return Opinion("allow", _FULL, "autonomy_full", index)
 
 

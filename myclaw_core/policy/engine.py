@@ -29,7 +29,17 @@ from myclaw_core.policy.checks import (
 from myclaw_core.policy.forbidden import ForbiddenPlaces
 from myclaw_core.policy.intake import CallRefusedError, Intake, Request
 from myclaw_core.policy.never import NeverList
-from myclaw_core.policy.ports import BudgetView, Gates, Grants, PromotionCheck, Recordable, Redact, no_grants
+from myclaw_core.policy.ports import (
+    BudgetView,
+    Gates,
+    Grants,
+    ProbationCheck,
+    PromotionCheck,
+    Recordable,
+    Redact,
+    no_grants,
+)
+from myclaw_core.policy.probation import always_new
 from myclaw_core.policy.rates import RateBook
 from myclaw_core.policy.tally import Tally
 from myclaw_core.policy.types import CheckName, PolicyDecision, Situation
@@ -61,6 +71,7 @@ class Policy:
         home: This installation's files.
         user_home: Absolute folder that `~` stands for.
         grants: Standing grants of the user.
+        probation: Says which neurons are new; all of them by default.
     """
 
     def __init__(
@@ -80,6 +91,7 @@ class Policy:
         home: Home,
         user_home: str | os.PathLike[str],
         grants: Grants = no_grants,
+        probation: ProbationCheck = always_new,
     ) -> None:
         self._intake = Intake(tools, redact, recordable, home, os.fspath(user_home))
         self._constitution = constitution
@@ -92,6 +104,7 @@ class Policy:
         self._clock = clock
         self._user_home = os.fspath(user_home)
         self._grants = grants
+        self._probation = probation
 
     async def evaluate(
         self,
@@ -143,7 +156,7 @@ class Policy:
             ("never", lambda: check_never(case, self._never)),
             ("rate", lambda: check_rates(case, self._rates)),
             ("budget", lambda: check_budget(case, self._budget)),
-            ("autonomy", lambda: check_autonomy(case)),
+            ("autonomy", lambda: check_autonomy(case, self._probation)),
             ("grant", lambda: check_grants(case, tally.open_questions(), self._grants)),
             ("trust", lambda: check_trust(case, tally.open_questions(), self._promotion)),
         )

@@ -20,6 +20,7 @@ __all__ = [
     "Gates",
     "Granted",
     "Grants",
+    "ProbationCheck",
     "PromotionAnswer",
     "PromotionCheck",
     "Recordable",
@@ -62,6 +63,9 @@ class BudgetView(Protocol):
 
 PromotionCheck = Callable[[Effect, PlannedAction, datetime], PromotionAnswer]
 """Asks trust about one effect at a moment; memory only."""
+
+ProbationCheck = Callable[[Effect, PlannedAction, datetime], Text | None]
+"""Returns why one effect is asked about because a neuron that acts is new to it, or `None`; memory only."""
 
 Gates = Callable[[PlannedAction, ExecutionTrace], Awaitable[Sequence[Finding]]]
 """Calls the hook `myclaw_check` of every plugin; a plugin that failed is a finding that denies."""

@@ -81,7 +81,8 @@ class Tally:
         still_asked = self.open_questions()
         if still_asked:
             index = max(still_asked, key=self._effect_weight)
-            return self._decide("approve_required", self.refused.get(index, self.asked[index]), index)
+            asked = self.asked[index]
+            return self._decide("approve_required", asked if asked.tells else self.refused.get(index, asked), index)
         return self._decide("allow", self._allowing())
 
     def _book(self, check: CheckName, opinion: Opinion) -> None:

@@ -32,7 +32,7 @@ def test_the_output_is_printed_as_json_and_nothing_else(console: Any) -> None:
     """Arguments come typed or from stdin; no model is needed."""
     adopted(console, "double", DOUBLE)
     typed = console.run("neurons", "run", "double", '{"n": 21}', "--yes-to", "invoke")
-    piped = console.run("neurons", "run", "neuron:double", "-", "--level", "full", stdin='{"n": 2}')
+    piped = console.run("neurons", "run", "neuron:double", "-", "--yes-to", "invoke", stdin='{"n": 2}')
 
     assert (typed.code, json.loads(typed.out), typed.err) == (0, {"twice": 42}, "")
     assert (piped.code, json.loads(piped.out), piped.err) == (0, {"twice": 4}, "")
@@ -53,7 +53,7 @@ def test_with_nobody_there_the_question_is_left(console: Any) -> None:
         (["note_index"], "the neuron note_index comes along but is not adopted; 'myclaw neurons adopt note_index'"),
         (["double", "[1]"], 'the arguments must be a JSON object, such as {"path": "notes.md"}'),
         (["double", "{"], '; write them such as {"path": "notes.md"}'),
-        (["double", '{"n": "x"}', "--level", "full"], "line 2 of its body raised KeyError: 'twice'"),
+        (["double", '{"n": "x"}', "--yes-to", "invoke"], "line 2 of its body raised KeyError: 'twice'"),
     ],
 )
 def test_what_is_wrong_is_one_line(console: Any, given: list[str], said: str) -> None:

@@ -135,7 +135,7 @@ async def test_a_neuron_that_does_well_is_soon_asked_about_no_more(
 async def test_what_cannot_be_undone_is_asked_inside_a_neuron_too(
     open_agent, make_desk, home, clock: FakeClock
 ) -> None:
-    """At the level `full` only that is asked."""
+    """At the level `full` only that is asked, and what is new to the neuron."""
     channel = RecordingChannel(clock)
     config = "[limits]\nundo_cap_bytes = 0\n"
     async with open_agent([called("copy", **A_TO_B), called("copy", **A_TO_B), says("Done.")], config) as agent:
@@ -144,7 +144,7 @@ async def test_what_cannot_be_undone_is_asked_inside_a_neuron_too(
         (home.workspace / "b.md").write_text("old\n")
         trace = await make_desk(agent, channel, level="full").handle("Go")
 
-    assert tools_asked(channel) == ["ctx_write", "ctx_write"]
+    assert tools_asked(channel) == ["neuron:copy", "ctx_write"] * 2
     assert [step.undo_id for step in trace.steps if step.tool_name == "ctx_write"] == [None, None]
 
 

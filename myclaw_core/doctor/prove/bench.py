@@ -147,6 +147,7 @@ class Bench:
         self.clock.at = case.at
         policy = setup.door.policy(
             promotion=setup.promotion,
+            probation=setup.door.probation(record_of(case), lambda: None),
             budget=setup.budget,
             rates=setup.rates,
             never=setup.never,
