@@ -52,6 +52,7 @@ class DraftBrief:
     Attributes:
         version: That the manifest must have.
         trace_id: That the manifest must have; empty where there is none.
+        calls: The tools and neurons that it calls, by name: description, arguments and output as JSON.
         examples: The files of neurons that are fit.
         patches: The files of the neuron that is to become better; empty where it is a new one.
         before: The files of the last attempt; empty at the first.
@@ -61,6 +62,7 @@ class DraftBrief:
     spec: NeuronSpec
     version: str
     trace_id: str
+    calls: Mapping[str, str]
     examples: tuple[Mapping[str, str], ...]
     patches: Mapping[str, str]
     before: Mapping[str, str]

@@ -24,6 +24,7 @@ _MOST_GOAL = 4_000
 _MOST_STORY = 12_000
 _MOST_FILE = 14_000
 _MOST_SPEC = 18_000
+_MOST_CALL = 3_000
 _MOST_LINES = 60
 _MOST_FEEDBACK = 20
 _LINE_CHARS = 200
@@ -73,12 +74,14 @@ def draft_brief(synthesis: Synthesis, materials: Materials, version: str) -> Dra
     if spec is None:
         raise ValueError("a draft is made from a spec")
     room.takes(write_spec(spec))
+    calls = materials.called(spec.may_call)
     wanted = (*spec.capabilities_requested, *("call" for _ in spec.may_call))
     return DraftBrief(
         spec=spec,
         version=version,
         trace_id=str(synthesis.request.trace_id),
         feedback=room.feedback(synthesis.feedback),
+        calls={name: room.cut(told, _MOST_CALL) for name, told in calls.items()},
         before=room.files(synthesis.files),
         patches=room.files(materials.files_of(synthesis.patches)),
         examples=tuple(_whole(room, materials.examples(wanted, synthesis.patches))),

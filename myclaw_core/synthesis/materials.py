@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
@@ -94,6 +95,17 @@ class Materials:
     def files_of(self, name: str) -> Mapping[str, str]:
         """Return the files of an active neuron; none where there is none of that name."""
         return next((each.files for each in self.active if each.manifest.name == name), {})
+
+    def called(self, names: Collection[str]) -> Mapping[str, str]:
+        """Return what must be known to call these tools and neurons, as JSON by name; what there is not is left out."""
+        neurons = {f"neuron:{each.manifest.name}": each.manifest for each in self.active}
+        told: dict[str, Mapping[str, Any]] = {
+            name: {"description": tool.description, "arguments": tool.schema} for name, tool in self.tools.items()
+        }
+        for name, manifest in neurons.items():
+            schemas = {"arguments": manifest.input_schema, "output": manifest.output_schema}
+            told[name] = {"description": manifest.purpose, **schemas}
+        return {name: json.dumps(told[name], ensure_ascii=False) for name in names if name in told}
 
     def examples(self, wanted: Collection[str], but: str) -> tuple[Example, ...]:
         """Return neurons to learn from: active ones by R, then shipped ones, those of the wanted kinds and short first.
