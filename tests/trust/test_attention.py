@@ -20,6 +20,7 @@ from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, PluginFault, TraceClosed, UndoApplied
 from myclaw_core.policy.types import PolicyDecision
 from myclaw_core.runtime.types import ToolError, ToolResult
+from myclaw_core.synthesis.types import Revision
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.attention import AttentionCounter, Week, first_monday, reading_time_s, recorded
 from myclaw_core.trust.attention_report import AttentionReport, attention_json, attention_text
@@ -196,6 +197,15 @@ def test_an_action_done_by_itself_is_regretted_where_the_like_is_denied_within_a
     diary.closed(3 * HOUR, diary.step(3 * HOUR))
 
     assert diary.week().regretted == regretted
+
+
+def test_a_revision_is_an_answer_and_no_regret(diary: Diary) -> None:
+    """It took time to decide; it says nothing against what was done by itself."""
+    revision = Revision(stage="draft", text="shorter")
+    diary.answered(diary.asked(4 * HOUR), 20, granted=False, revision=revision)
+    diary.closed(3 * HOUR, diary.step(3 * HOUR))
+
+    assert (diary.week().regretted, diary.week().questions) == (0, 1)
 
 
 def test_what_a_person_allowed_is_not_done_by_itself(diary: Diary) -> None:

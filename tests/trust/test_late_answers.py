@@ -13,6 +13,7 @@ from myclaw_sqlite.event_store import SqliteEventStore
 
 from myclaw_core.events.log import EventLog
 from myclaw_core.events.types import ApprovalAnswered, TraceClosed
+from myclaw_core.synthesis.types import Revision
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.follower import TrustFollower
 
@@ -69,6 +70,18 @@ async def test_a_late_no_about_a_step_that_never_ran_gives_approval_evidence_and
     assert after.human_approval_rate.mean < before.human_approval_rate.mean
     assert (after.tool_success.mean, after.n_samples) == (before.tool_success.mean, before.n_samples)
     assert (after.recent[-1], after.grants) == (True, ())
+
+
+async def test_a_late_no_that_asks_for_a_revision_changes_nothing(
+    open_book: Any, clock: FakeClock, make: SimpleNamespace
+) -> None:
+    """It is no judgement on the action."""
+    book = await open_book()
+    trace = await closed(make, book, clock, make.ideal())
+    before = book.state(make.NOTES)
+    wanted = make.approval(clock, trace.id, granted=False, revision=Revision(stage="spec", text="other"))
+    await book.record_approval_outcome(trace.id, wanted, [make.NOTES])
+    assert book.state(make.NOTES) == before
 
 
 async def test_a_late_yes_about_a_step_that_never_ran_makes_the_destination_known(

@@ -9,9 +9,11 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from attrs import evolve
 
 from myclaw_core.approval.types import Approval
 from myclaw_core.runtime.types import ActionStep, ExecutionTrace, ToolError, ToolResult
+from myclaw_core.synthesis.types import Revision
 from myclaw_core.testing import FakeClock
 from myclaw_core.trust.signals import extract, subjects_of
 from myclaw_core.trust.types import SignalContext, TraceSignals
@@ -124,6 +126,14 @@ def test_a_step_that_a_person_denied_gives_approval_evidence_only(trace: Executi
     entry = said(trace)[NOTES]
     assert (entry.ran, entry.asked, entry.human_approval_delta) == (False, True, 0.0)
     assert (entry.tool_success, entry.undo_flag) == (0.0, 0.0)
+
+
+def test_a_no_that_asks_for_a_revision_is_no_judgement_on_the_action(trace: ExecutionTrace) -> None:
+    """Neither approval nor denial: the step says nothing, like one that nobody was asked about."""
+    wanted = Revision(stage="draft", text="shorter")
+    trace.approvals = [evolve(approval(1, "denied"), revision=wanted)]
+    trace.steps = [refused(0, approval_id=UUID(int=1))]
+    assert list(said(trace)) == [("runtime", "success")]
 
 
 @pytest.mark.parametrize(
