@@ -44,6 +44,7 @@ from myclaw_core.runtime.single_call import SingleCall
 from myclaw_core.runtime.turn import TurnRunner
 from myclaw_core.runtime.types import ExecutionTrace, Message, Turn
 from myclaw_core.runtime.undoing import UndoLine, undo_trace
+from myclaw_core.synthesis.author import Author
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.costs import UsualCosts
 from myclaw_core.trust.follower import TrustFollower
@@ -155,6 +156,14 @@ class Agent:
         if not self._embedding:
             self._embedding.append(self.open_embedding())
         return self._embedding[0]
+
+    def author(self) -> Author:
+        """Return what words the prompts for the design of a neuron.
+
+        Raises:
+            UnavailableError: The plugin that `[slots]` names offers none.
+        """
+        return self.dispatcher.author(self.services.config.slots.synthesizer)
 
     @property
     def admission(self) -> Admission:

@@ -50,6 +50,7 @@ from myclaw_core.runtime.types import ExecutionTrace
 from myclaw_core.runtime.validation import ArgumentValidator
 from myclaw_core.sandbox.enclosure import Enclosure, mounts_beneath
 from myclaw_core.sandbox.sandbox import NoSandbox, Sandbox
+from myclaw_core.synthesis.direction import Direction
 from myclaw_core.trust.book import TrustBook
 from myclaw_core.trust.costs import UsualCosts
 from myclaw_core.trust.outlook import outlook
@@ -102,7 +103,8 @@ class Assembly:
         )
         await self.usual_costs.refresh()
         admit = Admission.configured(self.home, self.log, self.clock, self.dispatcher, self.config).tool()
-        own = {tool.name: tool for tool in (admit, *ctx_tools())}
+        design = Direction(log=self.log, clock=self.clock).tool()
+        own = {tool.name: tool for tool in (admit, design, *ctx_tools())}
         tools, places = ToolShelf({**door.tools, **own}), door.places
         door = evolve(door, tools=tools)
         sandbox = self._sandbox()

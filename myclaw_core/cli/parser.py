@@ -324,6 +324,32 @@ def _add_neurons(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_neurons_run(verbs)
     _add_neuron_gate(verbs)
     _add_neuron_book(verbs)
+    _add_neuron_design(verbs)
+
+
+def _add_neuron_design(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add what designs a neuron after a failure or by hand."""
+    about = _(
+        "A model designs the neuron and writes its code; it is analysed, tested in the sandbox and scored, and you are "
+        "asked before it is let in. The exit code is 0 where it was let in or waits for your answer, else 1."
+    )
+    design = verbs.add_parser("synthesize", help=_("design a neuron for a goal"), description=about)
+    design.add_argument("goal", nargs="?", default="", metavar="GOAL", help=_("what it shall do, in your words"))
+    design.add_argument(
+        "--budget", type=float, default=None, metavar="EUR", help=_("most that its model calls may cost")
+    )
+    design.add_argument(
+        "--resume", default="", metavar="ID", help=_("go on with one that 'neurons proposals' lists")
+    )
+    add_json(design)
+    design.set_defaults(command="neurons synthesize")
+    proposals = verbs.add_parser("proposals", help=_("what may be designed, is under way, or ended lately"))
+    add_json(proposals)
+    proposals.set_defaults(command="neurons proposals")
+    dossier = verbs.add_parser("dossier", help=_("everything about a draft that waits for your answer"))
+    dossier.add_argument("id", metavar="ID", help=_("as 'neurons proposals' lists it, or the neuron's name"))
+    add_json(dossier)
+    dossier.set_defaults(command="neurons dossier")
 
 
 def _add_neurons_test(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

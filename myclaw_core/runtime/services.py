@@ -54,6 +54,7 @@ class Services:
         failover: The models to ask where that one cannot be had.
         local: The models of the tier `local-fast`.
         forbidden: Whether a real path may never be touched.
+        forbidden_host: Whether a host may never be reached.
         journal: Keeps what is needed to take changes of files back.
         undo: Takes steps back.
         shells: Runs judged commands in the sandbox.
@@ -85,6 +86,7 @@ class Services:
     config_guard: ConfigGuard
     outputs: OutputKeeper
     forbidden: Callable[[str], bool]
+    forbidden_host: Callable[[str], bool]
     network: Callable[[tuple[Effect, ...]], PinnedNetwork]
     signals: Callable[[ExecutionTrace], Sequence[TraceSignals]]
     record_of: Callable[[TrustSubject], str]

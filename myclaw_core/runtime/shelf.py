@@ -8,7 +8,7 @@ from myclaw_core.runtime.tool import Tool
 
 __all__ = ["RESERVED_TOOLS", "ToolShelf"]
 
-RESERVED_TOOLS = frozenset({"ctx_llm", "ctx_read", "ctx_write", "neuron_admit"})
+RESERVED_TOOLS = frozenset({"ctx_llm", "ctx_read", "ctx_write", "neuron_admit", "neuron_design"})
 """The core's own internal tools; no plugin may offer one of these names."""
 
 

@@ -109,6 +109,12 @@ class RewardBreakdown:
     feedback: tuple[Text, ...] = ()
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 
+    @property
+    def parts(self) -> Mapping[str, float]:
+        """Return each part by its name, those of plugins last."""
+        own = ("det_pass_rate", "judge_score", "cost_ratio", "similarity_penalty", "coverage_bonus")
+        return {name: getattr(self, name) for name in own} | dict(self.extra)
+
 
 @define(kw_only=True)
 class SynthesisResult:
@@ -185,6 +191,7 @@ class Synthesis:
         models: The models that wrote the spec and the draft.
         reward: R of the last draft that was tested.
         digest: The draft that is asked about; empty before.
+        asked_in: The turn that left the question which is waited for; `None` where none is.
         result: How it ended; set at the stage `ended`.
     """
 
@@ -204,6 +211,7 @@ class Synthesis:
     models: tuple[str, ...] = ()
     reward: RewardBreakdown | None = None
     digest: str = ""
+    asked_in: UUID | None = None
     result: SynthesisResult | None = None
     unknown_fields: Mapping[str, Any] = field(factory=dict)
 

@@ -1,0 +1,120 @@
+"""Stages 3 and 4: a model writes the three files, and their text is analysed; nothing of them is executed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from uuid import UUID
+
+from myclaw_core.errors import UsageError
+from myclaw_core.messages import N_
+from myclaw_core.neurons.checking import check_neuron
+from myclaw_core.neurons.manifest import MANIFEST_FILE, read_manifest
+from myclaw_core.neurons.normal import normalized
+from myclaw_core.neurons.types import NeuronManifest
+from myclaw_core.synthesis.answers import DRAFT_FORMAT, AnswerError, read_files
+from myclaw_core.synthesis.briefs import draft_brief
+from myclaw_core.synthesis.errors import StaticAnalysisError
+from myclaw_core.synthesis.materials import Materials
+from myclaw_core.synthesis.moves import Move, onward
+from myclaw_core.synthesis.run import DesignRun
+from myclaw_core.synthesis.types import NeuronSpec, Synthesis
+from myclaw_core.types.text import Text
+
+__all__ = ["ORIGIN", "analyse", "bytes_of", "write_draft"]
+
+ORIGIN = "synthesis"
+_PURPOSE = "write-neuron-code"
+_MOST_FINDINGS = 12
+_FIRST_VERSION = "1.0.0"
+
+
+async def write_draft(run: DesignRun, synthesis: Synthesis, materials: Materials) -> Move:
+    """Return the move to the analysis, with the three files in their normal form (stage 3).
+
+    Raises:
+        StaticAnalysisError: The answer holds no three files; it costs a retry.
+        BudgetExceededError: It would cost too much.
+        PausedError: No model can be had now.
+    """
+    agent = run.agent
+    version = next_version(materials.version_of(synthesis.patches))
+    prompt = agent.author().draft_prompt(draft_brief(synthesis, materials, version))
+    answer = await run.ask(_PURPOSE, prompt, DRAFT_FORMAT)
+    if answer.is_cut:
+        raise StaticAnalysisError([N_("the answer was too long and was cut; write less code")])
+    try:
+        files = read_files(answer.text)
+    except AnswerError as error:
+        raise StaticAnalysisError([error.text]) from error
+    files = {**files, MANIFEST_FILE: settled_manifest(files[MANIFEST_FILE], version, synthesis.request.trace_id)}
+    size = sum(map(len, files.values()))
+    return onward(
+        synthesis,
+        "analysis",
+        N_("draft: three files, {n} bytes", n=size),
+        agent.clock.now(),
+        files={name: data.decode("utf-8") for name, data in files.items()},
+        feedback=(),
+        models=tuple(dict.fromkeys((*synthesis.models, answer.model))),
+    )
+
+
+def analyse(run: DesignRun, synthesis: Synthesis) -> Move:
+    """Return the move to the tests of a draft in which nothing is found (stage 4).
+
+    Raises:
+        StaticAnalysisError: Something is; it costs a retry.
+    """
+    agent, spec, files = run.agent, _spec_of(synthesis), bytes_of(synthesis)
+    programs = agent.services.config.neurons.programs
+    found = check_neuron(files, spec.proposed_name, agent.dispatcher.analyze, programs=programs)
+    if found:
+        more = len(found) - _MOST_FINDINGS
+        told = [each.told for each in found[:_MOST_FINDINGS]]
+        raise StaticAnalysisError([*told, N_("and further findings: {n}", n=more)] if more > 0 else told)
+    if differences := tuple(_differences(spec, read_manifest(files[MANIFEST_FILE]))):
+        raise StaticAnalysisError(differences)
+    return onward(synthesis, "tests", N_("analysis: nothing found"), agent.clock.now())
+
+
+def bytes_of(synthesis: Synthesis) -> Mapping[str, bytes]:
+    """Return the files of the last draft."""
+    return {name: text.encode("utf-8") for name, text in synthesis.files.items()}
+
+
+def next_version(of: str) -> str:
+    """Return the version after one: a better version of a neuron counts its middle number up."""
+    if not of:
+        return _FIRST_VERSION
+    major, minor, _rest = of.split(".", 2)
+    return f"{major}.{int(minor) + 1}.0"
+
+
+def settled_manifest(data: bytes, version: str, trace_id: UUID) -> bytes:
+    """Return a manifest with the version and the origin that the core knows better than a model: no attempt is lost."""
+    text = data.decode("utf-8")
+    for key, value in {"version": version, "origin": ORIGIN, "trace_id": str(trace_id)}.items():
+        line = f'{key}: "{value}"'
+        text, n = re.subn(rf"^{key}[ \t]*:.*$", line, text, count=1, flags=re.MULTILINE)
+        text = text if n else f"{text.rstrip()}\n{line}\n"
+    return normalized(text.encode("utf-8"))
+
+
+def _differences(spec: NeuronSpec, manifest: NeuronManifest) -> Iterator[Text]:
+    """Yield what the manifest declares otherwise than the spec: not more, not less."""
+    yield from _between("capabilities", spec.capabilities_requested, manifest.capabilities)
+    yield from _between("may_call", spec.may_call, manifest.may_call)
+
+
+def _between(key: str, wanted: tuple[str, ...], given: tuple[str, ...]) -> Iterator[Text]:
+    for extra in sorted(set(given) - set(wanted)):
+        yield N_("the manifest declares {name} in {key}, which the spec does not have", name=extra, key=key)
+    for lacking in sorted(set(wanted) - set(given)):
+        yield N_("the manifest lacks {name} in {key}, which the spec has", name=lacking, key=key)
+
+
+def _spec_of(synthesis: Synthesis) -> NeuronSpec:
+    if synthesis.spec is None:
+        raise UsageError(N_("the synthesis {id} has no spec at this stage", id=str(synthesis.id)))
+    return synthesis.spec
