@@ -152,7 +152,10 @@ class _Telling:
         reward = draft.tested.reward
         replaces = before.version if before is not None and digest_on_record(before) else ""
         self._document |= {"reward": round(reward.total, 4), "judged": reward.judged, "replaces": replaces}
-        self._document["feedback"] = list(map(str, reward.feedback))
+        self._document |= {
+            "parts": {n: {"value": value, "weight": reward.weights.get(n, 0.0)} for n, value in reward.parts.items()},
+            "feedback": list(map(str, reward.feedback)),
+        }
         self._say(_("score: {total:.2f} of 1; the card says what it is made of", total=reward.total))
 
     def _answered(self, answered: Answered) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from myclaw_core.columns import columns
 from myclaw_core.files.visible import visible
@@ -43,17 +43,16 @@ def about_reward(reward: RewardBreakdown, gate: float) -> Iterator[str]:
 
 def _table(reward: RewardBreakdown) -> Sequence[str]:
     """Return a row a part: its value, its weight, and what that makes; a part of a plugin under its own name."""
-    own = {
-        "det_pass_rate": (_("tests"), reward.det_pass_rate),
-        "judge_score": (_("judge"), reward.judge_score),
-        "cost_ratio": (_("cost"), reward.cost_ratio),
-        "similarity_penalty": (_("similarity"), reward.similarity_penalty),
-        "coverage_bonus": (_("coverage"), reward.coverage_bonus),
+    words = {
+        "det_pass_rate": _("tests"),
+        "judge_score": _("judge"),
+        "cost_ratio": _("cost"),
+        "similarity_penalty": _("similarity"),
+        "coverage_bonus": _("coverage"),
     }
-    parts: Mapping[str, tuple[str, float]] = own | {name: (name, value) for name, value in reward.extra.items()}
     rows = [(_("part"), _("value"), _("weight"), _("product"))]
-    for name, (label, value) in parts.items():
-        weight = reward.weights.get(name)
+    for name, value in reward.parts.items():
+        label, weight = words.get(name, name), reward.weights.get(name)
         if weight is None:
             rows.append((label, f"{value:.2f}", "–", _("counts nothing")))
         else:

@@ -15,6 +15,7 @@ from myclaw_core.approval.types import ApprovalCard
 from myclaw_core.events.types import DeferralEnded, TraceClosed
 from myclaw_core.neurons import records
 from myclaw_core.neurons.adopting import Adoption, Answered
+from myclaw_core.neurons.dossier import dossier
 from myclaw_core.runtime.deferred import offer
 from myclaw_core.shown.card import facts, summary
 from myclaw_core.shown.closing import closing
@@ -233,6 +234,22 @@ async def test_a_newer_version_is_asked_about_against_the_one_that_is_there(
     standing = await Adoption(agent, version_of("1.1.0"), "word_count", ME).standing()
     assert standing is not None
     assert standing.version == "1.1.0"
+
+
+async def test_a_newer_version_is_compared_with_the_other_neurons_only_and_another_one_with_it(
+    agent: Agent, quiet: RecordingChannel, clock: FakeClock
+) -> None:
+    """The same purpose under the same name is no second neuron; under another name it lowers R and is named."""
+    await (await staged(agent)).ask(quiet, RecordingChannel(clock))
+    newer = await Adoption(agent, version_of("1.1.0"), "word_count", ME).stage(GREEN)
+    twin = await Adoption(agent, version_of("1.0.0", name="words_count"), "words_count", ME).stage(GREEN)
+
+    assert (newer.tested.reward.nearest, newer.tested.reward.similarity_penalty) == ("", 0.0)
+    assert (twin.tested.reward.nearest, twin.tested.reward.similarity_penalty) == ("word_count", pytest.approx(1.0))
+    assert twin.tested.reward.total == pytest.approx(newer.tested.reward.total - 0.10)
+    shown = dossier(twin, agent.admission.around(twin.manifest))
+    assert "nearest neuron: word_count (similarity penalty 1.00)" in shown
+    assert not newer.tested.reward.judged
 
 
 async def test_of_two_questions_about_two_versions_the_second_yes_finds_another_base(

@@ -1,0 +1,1 @@
+"""Neurons that can be read at a glance score higher."""
