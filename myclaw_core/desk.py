@@ -32,8 +32,9 @@ from myclaw_core.types.text import Text
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
 
-__all__ = ["SessionDesk", "command_lines"]
+__all__ = ["AfterTurn", "SessionDesk", "command_lines"]
 
+AfterTurn = Callable[[ExecutionTrace, Turn], Awaitable[None]]
 _Run = Callable[[str], Awaitable[str]]
 
 _COMMANDS = {
@@ -78,6 +79,7 @@ class SessionDesk:
         conversation: A session to go on with, its own level included; a new one by default.
         keeper: Keeps the session over restarts.
         queue: What runs and waits besides a slash command.
+        after_turn: Is given each turn that ended by itself, for what follows from it.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class SessionDesk:
         conversation: Conversation | None = None,
         keeper: Keeper | None = None,
         queue: TurnQueue | None = None,
+        after_turn: AfterTurn | None = None,
     ) -> None:
         self._agent = agent
         self._channel = channel
@@ -102,6 +105,7 @@ class SessionDesk:
         self._dry_run = dry_run
         self._keeper = keeper
         self._queue = queue
+        self._after_turn = after_turn
         self._running: ExecutionTrace | None = None
         self.roots = roots
         self.yes_to = yes_to
@@ -224,6 +228,8 @@ class SessionDesk:
             if runner.trace.closed_at is not None:
                 self._channel.end_turn(runner.trace)
                 await finished(self.save())
+        if self._after_turn is not None:
+            await self._after_turn(runner.trace, turn)
         return runner.trace
 
     async def _remember(self, trace: ExecutionTrace) -> None:

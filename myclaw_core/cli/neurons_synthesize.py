@@ -54,13 +54,13 @@ async def _run(args: argparse.Namespace) -> int:
 
 
 async def _designed(agent: Agent, args: argparse.Namespace) -> Synthesis:
-    from myclaw_core.cli.json_channel import JsonChannel
+    from myclaw_core.runtime.quiet import QuietChannel
     from myclaw_core.synthesis.pipeline import Synthesizer
     from myclaw_core.synthesis.store import matching
     from myclaw_core.synthesis.wanted import by_hand, require_ready
 
     channel = None if args.json else agent.channels.get("terminal")
-    synthesizer = Synthesizer(agent, JsonChannel(), channel, _silent if args.json else _say)
+    synthesizer = Synthesizer(agent, QuietChannel(), channel, _silent if args.json else _say)
     if args.resume:
         synthesis = await matching(agent.log, args.resume)
         if synthesis.stage not in ("ended", "approval", "direction"):

@@ -131,6 +131,7 @@ def _wide(roots: tuple[str, ...]) -> list[str]:
 def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], args: argparse.Namespace) -> SessionDesk:
     from myclaw_core.desk import SessionDesk
     from myclaw_core.policy.grants import checked_class
+    from myclaw_core.synthesis.after_turn import AfterFailure
 
     return SessionDesk(
         agent,
@@ -141,6 +142,7 @@ def _desk(agent: Agent, channel: Channel, roots: tuple[str, ...], args: argparse
         level=args.level,
         yes_to=tuple(checked_class(text) for text in args.yes_to),
         dry_run=args.dry_run,
+        after_turn=AfterFailure(agent, channel, here=True),
     )
 
 

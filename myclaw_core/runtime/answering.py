@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
 from attrs import define, field
 
 from myclaw_core.approval.cards import Cards
 from myclaw_core.approval.types import ApprovalRequest, Reply
-from myclaw_core.messages import N_
-from myclaw_core.runtime.channel import Desk, Held, Status, Submit
-from myclaw_core.runtime.types import ExecutionTrace
+from myclaw_core.runtime.channel import Submit
+from myclaw_core.runtime.quiet import QuietChannel
 from myclaw_core.types.text import Text
 
 __all__ = ["AnsweringChannel"]
 
 
 @define(kw_only=True)
-class AnsweringChannel:
-    """Hands in one answer to each question and shows nothing besides.
+class AnsweringChannel(QuietChannel):
+    """Hands in one answer to each question and shows nothing besides: the command tells how it ended.
 
     The person has read what it is about elsewhere; so it is for a no alone, which needs no reading pause.
 
     Attributes:
-        name: The channel in which the command was typed.
         answer: Makes the answer.
         refusals: Why answers did not count.
     """
 
-    name: str
     answer: Callable[[ApprovalRequest], Reply]
     refusals: list[Text] = field(factory=list)
 
@@ -38,25 +34,6 @@ class AnsweringChannel:
         """Return that somebody answers."""
         return True
 
-    def status(self, status: Status) -> None:
-        """Show nothing: the command tells how it ended."""
-
-    def text(self, chunk: str) -> None:
-        """Show nothing."""
-
-    def notice(self, text: Text) -> None:
-        """Show nothing."""
-
-    def show(self, markdown: str) -> None:
-        """Show nothing."""
-
-    def held(self, held: Sequence[Held]) -> None:
-        """Show nothing."""
-
-    async def file(self, path: Path, name: str) -> Text | None:
-        """Deliver nothing."""
-        return N_("files are not delivered here")
-
     async def ask(self, cards: Cards, submit: Submit) -> None:
         """Answer each card as it comes."""
         for card in cards:
@@ -64,10 +41,3 @@ class AnsweringChannel:
             refusal = await submit(self.answer(card.request))
             if refusal is not None:
                 self.refusals.append(refusal)
-
-    def end_turn(self, trace: ExecutionTrace) -> None:
-        """Show nothing."""
-
-    async def serve(self, desk: Desk) -> int:
-        """Read nothing."""
-        return 0

@@ -15,6 +15,7 @@ from myclaw_core.messages import N_
 from myclaw_core.plugins.contain import PluginError, contained, one_line
 from myclaw_core.runtime.messenger import Messenger
 from myclaw_core.runtime.offers import keep_offering
+from myclaw_core.serve.designs import keep_designing
 from myclaw_core.serve.health import Board
 from myclaw_core.serve.jobs import Job, run_jobs
 from myclaw_core.serve.lock import Owner
@@ -71,6 +72,7 @@ class Service:
             self._begin("jobs", run_jobs(jobs, agent.log, agent.clock))
             self._begin("questions", keep_offering(agent, sessions.news_channels))
             self._begin("neurons", keep_neurons(agent, sessions.news_channels))
+            self._begin("designs", keep_designing(agent, sessions.news_channels))
             self._begin("health", board.beat())
             board.write()
             self._tell(running, missing, jobs)

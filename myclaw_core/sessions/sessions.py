@@ -27,6 +27,7 @@ from myclaw_core.sessions.kept import KeptSessions
 from myclaw_core.sessions.pairing import Pairing
 from myclaw_core.sessions.queue import MAX_WAITING, ConversationQueue, Received, is_command
 from myclaw_core.sessions.reception import MessengerReception
+from myclaw_core.synthesis.after_turn import AfterFailure
 from myclaw_core.types.text import Text
 
 if TYPE_CHECKING:
@@ -195,6 +196,7 @@ class Sessions:
             conversation=await self._found(name, sender, place),
             keeper=self._kept.keeper(place),
             queue=queue,
+            after_turn=AfterFailure(self._agent, channel, here=False),
         )
         queue.seat(desk)
         return queue

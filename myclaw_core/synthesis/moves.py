@@ -67,7 +67,7 @@ def born(synthesis: Synthesis, path: str, now: datetime) -> Move:
         path: Its folder.
     """
     note = N_("born: the neuron {name} can be called", name=synthesis.spec.proposed_name if synthesis.spec else "")
-    moved = evolve(synthesis, stage="ended", at=now, result=_result(synthesis, "born", None, path))
+    moved = evolve(synthesis, stage="ended", at=now, result=_result(synthesis, "born", None, path), files={})
     return Move(to=moved, note=note)
 
 
