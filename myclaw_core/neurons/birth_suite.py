@@ -89,6 +89,8 @@ async def run_suite(
     clock: Clock,
     limits: CodeLimits,
     tell: Tell = no_one,
+    *,
+    to_first_red: bool = False,
 ) -> SuiteRun:
     """Run every test of a file once.
 
@@ -98,6 +100,7 @@ async def run_suite(
         body: What `run` leads to.
         limits: Those of the process that runs the tests; `wall_s` holds for all of them and their runs together.
         tell: Given each result as it comes.
+        to_first_red: End with the first test that is red; those after it have no result.
 
     Raises:
         UnavailableError: The sandbox is missing or failed.
@@ -107,7 +110,7 @@ async def run_suite(
     async with sandbox.start(job) as running:
         suite = _Suite(running, tree, body, clock, tell)
         try:
-            report, problem = await suite.run()
+            report, problem = await suite.run(to_first_red=to_first_red)
         except _RefusedError as error:
             problem = error.text
     if report.outcome == "unavailable":
@@ -143,8 +146,8 @@ class _Suite:
         """Return each test; those that gave no result are red."""
         return tuple(self._ended.get(name) or self._missing(name) for name in self._functions)
 
-    async def run(self) -> tuple[SandboxReport, Text | None]:
-        """Run all tests; return how the process ended, and why before its time where it did.
+    async def run(self, *, to_first_red: bool) -> tuple[SandboxReport, Text | None]:
+        """Run the tests; return how the process ended, and why before its time where it did.
 
         Raises:
             _RefusedError: The process did what an honest one does not do.
@@ -153,6 +156,8 @@ class _Suite:
             await self._take_names()
             for name in self._functions:
                 await self._run_test(name)
+                if to_first_red and self._ended[name].outcome == "failed":
+                    return SandboxReport(outcome="killed"), None
             report = await self._end()
             return report, None if report.outcome == "ok" else N_("{how}, after the last test", how=_how(report))
         except _HungUpError:
@@ -183,8 +188,7 @@ class _Suite:
         while "run" in (document := await self._receive()):
             await self._answer(document["run"])
         result = self._due(document.get("result"), nonce)
-        line = self._functions[name].lineno
-        reason = reason_of(result, self._asserted, self._runs, line)
+        reason = reason_of(result, self._asserted, self._runs, self._functions[name].lineno)
         self._ended[name] = self._test(name, reason, started_s)
         self._tell(self._ended[name])
 
@@ -210,8 +214,7 @@ class _Suite:
             await self._send({"raised": type(error).__name__, "message": f"run was given something wrong: {error}"})
             return
         world = ScratchWorld(given)
-        ran = await self._body(args, world)
-        self._runs.append(ran)
+        self._runs.append(ran := await self._body(args, world))
         written = {path: base64.b64encode(data).decode() for path, data in world.written().items()}
         answer = {"written": written, "made": world.made}
         if ran.error is None:
@@ -227,7 +230,7 @@ class _Suite:
             async with self._clock.timeout(_PATIENCE_S):
                 await self._receive()
         except TimeoutError:
-            raise _RefusedError(_GOES_ON) from None
+            raise _RefusedError(N_("test_birth.py does not end after its last test")) from None
         except _HungUpError:
             return await self._report()
         raise _RefusedError(N_("test_birth.py sent more than one result for each of its tests"))
@@ -277,8 +280,6 @@ class _Suite:
             await self._running.send(json.dumps({"raised": "ValueError", "message": text}).encode())
 
 
-_GOES_ON = N_("test_birth.py does not end after its last test")
-_KILLED = N_("the process was killed")
 _STOPPED: Mapping[SandboxOutcome, Text] = {
     "timeout": N_("the tests took too long"),
     "memory": N_("the tests used too much memory"),
@@ -291,9 +292,9 @@ def _how(report: SandboxReport) -> Text:
     """Return how a process ended that should have gone on."""
     if report.outcome == "ok":
         return N_("the process ended with exit code {code}", code=report.exit_code or 0)
-    return _STOPPED.get(report.outcome, _KILLED)
+    return _STOPPED.get(report.outcome, N_("the process was killed"))
 
 
 def _odd(problem: str) -> Text:
-    shown = visible(problem)[:_SHOWN_CHARS]
-    return N_("test_birth.py sent what is neither a call of run nor a result: {problem}", problem=shown)
+    problem = visible(problem)[:_SHOWN_CHARS]
+    return N_("test_birth.py sent what is neither a call of run nor a result: {problem}", problem=problem)

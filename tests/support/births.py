@@ -8,10 +8,11 @@ from typing import Any
 from myclaw_bwrap.sandbox import Bubblewrap
 
 from myclaw_core.clock import SystemClock
-from myclaw_core.neurons.birth import SUITE_LIMITS, run_birth_tests
+from myclaw_core.neurons.birth import MUTANTS_WALL_S, SUITE_LIMITS, run_birth_tests
 from myclaw_core.neurons.birth_report import BirthReport, BirthTest
 from myclaw_core.neurons.birth_suite import Tell, no_one
 from myclaw_core.neurons.types import NeuronManifest
+from myclaw_core.sandbox.sandbox import Sandbox
 
 __all__ = ["BODY", "GREEN", "born", "named", "reasons"]
 
@@ -35,13 +36,22 @@ async def test_green_negative(run):
 
 
 async def born(
-    tests: str, body: str = BODY, *, limits: Any = SUITE_LIMITS, tell: Tell = no_one, **declared: Any
+    tests: str,
+    body: str = BODY,
+    *,
+    limits: Any = SUITE_LIMITS,
+    tell: Tell = no_one,
+    mutants: int = 0,
+    mutants_wall_s: float = MUTANTS_WALL_S,
+    sandbox: Sandbox | None = None,
+    **declared: Any,
 ) -> BirthReport:
     """Run tests against a body.
 
     Args:
         tests: What `test_birth.py` holds.
         tell: Given each result as it comes.
+        mutants: How many small changes of the body are tried.
         declared: Fields of the manifest.
     """
     manifest = NeuronManifest(
@@ -60,7 +70,16 @@ async def born(
     )
     files = {"body.py": dedent(body).encode(), "test_birth.py": dedent(tests).encode()}
     clock = SystemClock()
-    return await run_birth_tests(Bubblewrap(clock), files, manifest, clock, limits=limits, tell=tell)
+    return await run_birth_tests(
+        sandbox or Bubblewrap(clock),
+        files,
+        manifest,
+        clock,
+        limits=limits,
+        tell=tell,
+        mutants=mutants,
+        mutants_wall_s=mutants_wall_s,
+    )
 
 
 def reasons(report: BirthReport) -> dict[str, str]:
