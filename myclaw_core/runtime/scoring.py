@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import evolve
@@ -27,10 +27,19 @@ from myclaw_core.runtime.services import Services
 from myclaw_core.runtime.types import Message, Turn
 from myclaw_core.types.text import Text
 
-__all__ = ["LocalCaller"]
+__all__ = ["LocalCaller", "first_that_scores"]
 
 _LIMIT_S = 300.0
 _MOST_TOKENS = 10**9
+
+
+def first_that_scores(choices: Sequence[ModelChoice]) -> ModelChoice:
+    """Return the first model that can score yes against no; where none can, the first of all.
+
+    Args:
+        choices: At least one.
+    """
+    return next((each for each in choices if isinstance(each.provider, LocalProvider)), choices[0])
 
 
 class LocalCaller:
@@ -57,9 +66,7 @@ class LocalCaller:
         *,
         limit_s: float = _LIMIT_S,
     ) -> None:
-        choices = services.models_of(tier_of(purpose))
-        scoring = (each for each in choices if isinstance(each.provider, LocalProvider))
-        self._choice: ModelChoice = next(scoring, choices[0])
+        self._choice = first_that_scores(services.models_of(tier_of(purpose)))
         self._services = evolve(services, provider=None, failover=(), local=(self._choice,))
         self._turn = turn
         self._recorder = recorder
