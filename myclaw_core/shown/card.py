@@ -77,10 +77,19 @@ def _undo_of(action: PlannedAction) -> tuple[Text, Tone]:
         return N_("only reads, nothing to undo"), ""
     if action.kind == "outbound_message" and action.reversibility != "irreversible":
         return N_("until it is sent: it is held first"), "warn"
+    if action.tool_name == "neuron_design":
+        return N_("what is spent is spent; nothing else changes"), "warn"
     if action.kind == "neuron_spawn" and action.targets:
         how = N_("myclaw neurons remove {name}, or /neurons remove {name} in a conversation", name=action.targets[0])
         return how, "good"
     return _UNDO[action.reversibility]
+
+
+def _cost_of(action: PlannedAction) -> str:
+    budget_cents = action.args_preview.get("budget_cents")
+    if action.tool_name == "neuron_design" and isinstance(budget_cents, int | float):
+        return _("up to {cost_eur:.2f} EUR of model calls", cost_eur=budget_cents / 100)
+    return f"{action.est_cost_eur:.4f} EUR" if action.est_cost_eur else _("nothing")
 
 
 def facts(card: ApprovalCard, *, whole: bool, details: str) -> list[Said]:
@@ -93,7 +102,7 @@ def facts(card: ApprovalCard, *, whole: bool, details: str) -> list[Said]:
     draft = card.request.draft
     action = draft.action
     undo, tone = _undo_of(action)
-    cost = f"{action.est_cost_eur:.4f} EUR" if action.est_cost_eur else _("nothing")
+    cost = _cost_of(action)
     shown = [
         Said(_label("tool"), inert(_tool(action, draft.risk))),
         *_effect_rows(action.effects, None if whole else details),

@@ -77,6 +77,8 @@ def _would_be(step: ActionStep) -> Said | None:
 
 def _named(step: ActionStep) -> str:
     tool, target = _tool(step), _target(step)
+    if step.tool_name == "neuron_design":
+        return _("design a neuron for: {goal}", goal=target)
     if step.kind == "neuron_spawn":
         return _("let the neuron {name} in", name=target)
     return tool if target == step.tool_name else f"{tool} {target}".rstrip()
@@ -137,6 +139,8 @@ def _target(step: ActionStep) -> str:
 
 def _undo_hint(step: ActionStep, undo: str) -> str:
     """Return how a step is taken back; nothing for a neuron that ran: what it called is, one by one."""
+    if step.tool_name == "neuron_design":
+        return _("design a neuron for: {goal}", goal=target)
     if step.kind == "neuron_spawn":
         command = "/neurons" if undo.startswith("/") else "myclaw neurons"
         told = _("to remove it: {command}", command=f"{command} remove {_target(step)}")
