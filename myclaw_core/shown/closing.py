@@ -140,7 +140,7 @@ def _target(step: ActionStep) -> str:
 def _undo_hint(step: ActionStep, undo: str) -> str:
     """Return how a step is taken back; nothing for a neuron that ran: what it called is, one by one."""
     if step.tool_name == "neuron_design":
-        return _("design a neuron for: {goal}", goal=target)
+        return ""
     if step.kind == "neuron_spawn":
         command = "/neurons" if undo.startswith("/") else "myclaw neurons"
         told = _("to remove it: {command}", command=f"{command} remove {_target(step)}")
