@@ -18,6 +18,7 @@ from myclaw_core.errors import MyclawError, ToolFailure
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.messages import N_
 from myclaw_core.neurons import records
+from myclaw_core.neurons.agreed import require_yes
 from myclaw_core.neurons.capabilities import CapabilityKind, parse_capability
 from myclaw_core.neurons.drafts import DRAFTS, Draft, DraftGoneError, Drafts
 from myclaw_core.neurons.lock import changing_neurons
@@ -147,14 +148,15 @@ class Admission:
     async def _run(self, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
         draft = self._draft(args)
         await asyncio.to_thread(self._require_clean, draft)
-        return await finished(self._admit(draft, args.get("replaces", ""), context.trace_id))
+        return await finished(self._admit(draft, args, context.trace_id))
 
-    async def _admit(self, draft: Draft, replaces: str, trace_id: UUID | None) -> ToolResult:
+    async def _admit(self, draft: Draft, args: Mapping[str, Any], trace_id: UUID | None) -> ToolResult:
         name, version = draft.manifest.name, draft.manifest.version
         async with self._one_at_a_time, changing_neurons(self.home.state, self.clock):
+            await require_yes(self.log, trace_id, args)
             try:
                 await asyncio.to_thread(self._make_ready, draft)
-                await self._record(draft, replaces, trace_id)
+                await self._record(draft, args.get("replaces", ""), trace_id)
             except BaseException:
                 with suppress(OSError, MyclawError):  # the next start does it
                     await settle(self.home, self.log, name)

@@ -115,7 +115,7 @@ def test_two_processes_that_adopt_at_once_adopt_one(tmp_path: Path) -> None:
     async def admit(digest: str) -> None:
         async with opened_neurons(home, SystemClock()) as opened:
             gate = gate_of(opened)
-            await gate.admit(gate.admission.drafts.read(digest))
+            await gate.admit(gate.admission.drafts.read(digest), turn=opened.clock.new_id())
 
     def in_a_process(digest: str) -> int:
         child = os.fork()

@@ -7,6 +7,8 @@ import os
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 from adopted_neurons import AdoptedNeurons, opened_neurons, run_of
@@ -123,6 +125,50 @@ async def test_code_that_the_analysis_refuses_by_now_is_kept_out(neurons: Adopte
     with pytest.raises(ToolFailure, match=r"body.py:1: \[import\]"):
         await gate.admit(draft)
     await assert_nothing_is_adopted(neurons)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {},
+        {"verdict": "denied"},
+        {"verdict": "expired", "decided_by": "core"},
+        {"decided_by": "core"},
+        {"scope": "batch"},
+        {"turn": UUID(int=8)},
+        {"args": {"replaces": "0" * 64}},
+        {"args": {"digest": "0" * 64}},
+    ],
+)
+async def test_without_a_persons_yes_to_exactly_this_in_this_turn_nothing_comes_in(
+    neurons: AdoptedNeurons, gate: Gate, answers: dict[str, Any]
+) -> None:
+    """Whoever calls the gate, and however: it reads the log itself."""
+    draft = gate.stage(version_of("1.0.0"))
+    args = {"name": "word_count", "version": "1.0.0", "digest": draft.digest, "replaces": ""}
+    if answers:
+        await gate.agree(args | answers.pop("args", {}), **answers)
+
+    with pytest.raises(ToolFailure, match="nobody said yes to exactly this"):
+        await gate.run(args)
+    await assert_nothing_is_adopted(neurons)
+
+
+async def test_a_yes_lets_in_once(neurons: AdoptedNeurons, gate: Gate) -> None:
+    """Not again after it was removed, in the same turn and with the same words."""
+    draft = gate.stage(version_of("1.0.0"))
+    await gate.admit(draft)
+    orders = NeuronOrders(
+        log=neurons.log, clock=neurons.clock, home=neurons.home, analyze=gate.admission.analyze, programs=()
+    )
+    await orders.remove("word_count", "cli:me")
+    again = gate.stage(version_of("1.0.0"))
+
+    args = {"name": "word_count", "version": "1.0.0", "digest": again.digest, "replaces": ""}
+    with pytest.raises(ToolFailure, match="nobody said yes to exactly this"):
+        await gate.run(args)
+    assert await neurons.refreshed() == []
+    assert await gate.admit(again) == "adopted word_count 1.0.0"
 
 
 async def test_another_name_than_the_one_that_was_agreed_to_is_kept_out(neurons: AdoptedNeurons, gate: Gate) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,16 +12,20 @@ from attrs import frozen
 from myclaw_defaults.parts import five_parts
 from signed_neurons import BODY, MANIFEST, neuron_files
 
+from myclaw_core.approval.types import Approval, ApprovalRequest
 from myclaw_core.clock import Clock
 from myclaw_core.config.sections import RewardSection
+from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, StepIntended
 from myclaw_core.neurons.admission import Admission
 from myclaw_core.neurons.birth_report import BirthReport, BirthTest
 from myclaw_core.neurons.drafts import Draft, Tested
+from myclaw_core.neurons.questions import ADMIT
 from myclaw_core.neurons.signing import digest_of
 from myclaw_core.sandbox.types import SandboxReport
 from myclaw_core.synthesis.reward import RewardContext
 from myclaw_core.synthesis.rewarding import breakdown
 from myclaw_core.synthesis.types import RewardBreakdown
+from myclaw_core.types.action import ApprovalRequestDraft, PlannedAction
 from myclaw_core.types.text import Text
 
 __all__ = ["TURN", "Gate", "gate_of", "green", "report_of", "reward_of", "version_of"]
@@ -109,11 +114,41 @@ class Gate:
         """
         return self.admission.drafts.stage(files, green(files, self.admission.clock, report, **found))
 
-    async def admit(self, draft: Draft, replaces: str = "", **other: str) -> str:
-        """Run the tool as after a yes and return its result."""
+    async def admit(self, draft: Draft, replaces: str = "", turn: UUID = TURN, **other: str) -> str:
+        """Say yes to a call of the tool in a turn, run it there and return its result."""
         args = {**_named(draft), "replaces": replaces, **other}
+        await self.agree(args, turn)
+        return await self.run(args, turn)
+
+    async def run(self, args: Mapping[str, Any], turn: UUID = TURN) -> str:
+        """Run the tool and return its result."""
         run: Any = self.admission.tool().run
-        return str((await run(args, _Context(TURN))).text)
+        return str((await run(args, _Context(turn))).text)
+
+    async def agree(self, args: Mapping[str, Any], turn: UUID = TURN, verdict: Any = "granted", **changes: Any) -> None:
+        """Book a question about a call, a person's answer and, after a yes, that the call begins.
+
+        Args:
+            changes: Other values of the `Approval`.
+        """
+        clock = self.admission.clock
+        now = clock.now()
+        request = ApprovalRequest(
+            id=clock.new_id(),
+            draft=_drafted(args, turn, now),
+            channel="cli",
+            sender="cli:me",
+            created_at=now,
+            expires_at=now,
+            not_before=now,
+        )
+        said = {"request_id": request.id, "trace_id": turn, "decided_by": "cli:me", "decided_at": now}
+        approval = Approval(verdict=verdict, **(said | changes))
+        async with self.admission.log.transaction() as tx:
+            await tx.append(ApprovalAsked(trace_id=turn, step_index=0, request=request))
+            await tx.append(ApprovalAnswered(trace_id=turn, approval=approval))
+            if verdict == "granted":
+                await tx.append(StepIntended(trace_id=turn, step_index=0, approval_id=request.id))
 
     async def admit_unchecked(self, draft: Draft, replaces: str = "") -> None:
         """Let a draft in whose code would be refused, such as one that declares what it does not use."""
@@ -126,6 +161,23 @@ class Gate:
         details = self.admission.tool().details
         assert details is not None
         return details({**_named(draft), "replaces": replaces})
+
+
+def _drafted(args: Mapping[str, Any], turn: UUID, now: datetime) -> ApprovalRequestDraft:
+    action = PlannedAction.from_tool_call(
+        tool_name=ADMIT,
+        args=args,
+        args_preview=args,
+        effects=(),
+        sender="cli:me",
+        trace_id=turn,
+        session_id="s",
+        autonomy="supervised",
+        planned_at=now,
+    )
+    return ApprovalRequestDraft(
+        action=action, effect_class="neuron_spawn", summary=Text("adopt"), risk="high", policy_reasons=()
+    )
 
 
 def _named(draft: Draft) -> dict[str, str]:
