@@ -112,6 +112,7 @@ class Build:
         tutor: bool = False,
         batchable: bool = False,
         standing: bool = False,
+        revisable: bool = False,
         number: int = 1,
         now: datetime = NOW,
         pause_s: float = 0.0,
@@ -137,6 +138,7 @@ class Build:
             tutor=tutor,
             batchable=batchable,
             standing=standing,
+            revisable=revisable,
         )
         return ApprovalCard(request=request, diff=diff, record=record)
 

@@ -97,6 +97,7 @@ class FixedDesk:
                 pause_s=float(os.environ.get("DRIVER_PAUSE", "0")),
                 tutor=bool(os.environ.get("DRIVER_TUTOR")),
                 batchable=bool(os.environ.get("DRIVER_BATCH")),
+                revisable=bool(os.environ.get("DRIVER_REVISE")),
             )
             for n in range(1, count + 1)
         ]
@@ -155,7 +156,8 @@ class FixedDesk:
     async def submit(self, reply: Reply) -> Text | None:
         """Refuse the first answer of a run that wants it."""
         also = "".join(f" also {other.int - 100}" for other in reply.also)
-        print_mark(f"reply {reply.request_id.int - 100} {reply.granted} {reply.by}{also}")
+        wanted = f" {reply.revision.stage}: {reply.revision.text}" if reply.revision else ""
+        print_mark(f"reply {reply.request_id.int - 100} {reply.granted} {reply.by}{also}{wanted}")
         if os.environ.get("DRIVER_REFUSE") and self.refusals == 0:
             self.refusals += 1
             return N_("read first, {n} s left", n=3)

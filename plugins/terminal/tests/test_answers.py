@@ -49,7 +49,7 @@ def test_nothing_else_is_an_answer(typed: str) -> None:
     assert meanings(typed) == frozenset()
 
 
-EVERY = (*BASIC, *REACHES, "all")
+EVERY = (*BASIC, *REACHES, "all", "revise")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,8 @@ EVERY = (*BASIC, *REACHES, "all")
         ("10", "10 min"),
         ("30 min", "30 min"),
         ("3", "3 times"),
+        ("revise", "revise"),
+        ("R", "revise"),
     ],
 )
 def test_the_further_answers_are_typed_whole(typed: str, answer: str) -> None:
@@ -81,7 +83,7 @@ def test_no_translation_of_any_answer_turns_a_no_into_a_yes(
     """Nor a never."""
     with speak(tmp_path_factory.getbasetemp() / "every", words):
         for typed in ("n", "no", "never", word("no"), word("never")):
-            assert meanings(typed, EVERY) <= {"no", "never", "details"} or len(meanings(typed, EVERY)) > 1
+            assert meanings(typed, EVERY) <= {"no", "never", "details", "revise"} or len(meanings(typed, EVERY)) > 1
 
 
 @settings(max_examples=200, deadline=None)

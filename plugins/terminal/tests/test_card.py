@@ -150,6 +150,20 @@ def test_a_long_diff_is_cut_with_a_notice_and_whole_in_the_details(build: Any) -
     assert "+line 59" in text(detail_lines(Offer(card), card.request.created_at))
 
 
+def test_the_changes_of_a_draft_are_coloured_among_what_is_told_about_it(build: Any) -> None:
+    """What is told is plain, whatever stands in it; the card says which answer it takes besides."""
+    told = ["word_count 1.0.1", "why: + more", "may, at most:", "  - nothing"]
+    diff = ["--- body.py", "+++ body.py", "@@ -1 +1 @@", "-return 1", "+return 2"]
+    card = build.card("let it in", diff="\n".join([*told, "", *diff]), revisable=True)
+    for lines in (card_lines(Offer(card), 1, 1), detail_lines(Offer(card), card.request.created_at)):
+        styles = {line.text: line.style for line in lines}
+        assert [styles[row] for row in told] == [""] * 4
+        assert [styles[row] for row in diff] == ["bold", "bold", "hunk", "bad", "good"]
+    assert "also       revise / never" in short(card)
+    assert "revise: no, and it is made anew" in text(detail_lines(Offer(card), card.request.created_at))
+    assert "revise" not in short(build.card("let it in"))
+
+
 @pytest.mark.usefixtures("italian")
 @pytest.mark.parametrize("width", [40, 80, 100_000])
 def test_the_facts_stand_in_one_column_however_long_the_words_for_them_are(build: Any, width: int) -> None:

@@ -59,7 +59,7 @@ class Answers:
         self._answers = list(answers)
         self.questions: list[str] = []
 
-    async def answer(self, question: str, counted: object = tuple) -> str:
+    async def answer(self, question: str, counted: object = tuple, *, pasted: bool = False) -> str:
         """Return the next one."""
         self.questions.append(question)
         if not self._answers:

@@ -38,7 +38,7 @@ class Table:
         self._out = io.StringIO()
         self._questions = 0
 
-    async def answer(self, question: str, counted: object = tuple) -> str:
+    async def answer(self, question: str, counted: object = tuple, *, pasted: bool = False) -> str:
         """Return the next answer; without one, wait for ever."""
         self._out.write(question + "\n")
         self._questions += 1
@@ -154,6 +154,26 @@ async def test_cards_that_join_are_listed_before_they_are_asked(build: Any) -> N
     assert table.asked[2].shown_s == 5.0
     assert [reply.request_id.int - 100 for reply in table.replies] == [1, 2]
     assert [each.int - 100 for each in table.replies[1].also] == [3]
+
+
+@pytest.mark.parametrize("question", [2, 3])
+async def test_a_draft_that_is_answered_elsewhere_while_its_revision_is_typed_is_left_alone(
+    build: Any, question: int
+) -> None:
+    """Nothing is handed in; the next card is asked."""
+    table = Table([build.card(revisable=True), build.card(number=2)], "revise", "spec", "other")
+    table._answers = table._answers[: question - 1]
+
+    def meanwhile(number: int) -> None:
+        if number == question:
+            table.close(101)
+            table._answers = []
+        if number == question + 1:
+            table._answers = ["no"]
+
+    table.before = meanwhile
+    await table.ask()
+    assert [(reply.request_id.int - 100, reply.revision) for reply in table.replies] == [(2, None)]
 
 
 async def test_the_reading_pause_of_each_card_begins_when_it_is_shown(build: Any) -> None:

@@ -39,6 +39,16 @@ def test_a_card_is_answered_after_details_and_a_wrong_key(spawn: Spawn) -> None:
     leave(child)
 
 
+def test_what_a_change_adds_and_takes_away_has_a_colour(spawn: Spawn) -> None:
+    """Where there is one."""
+    child = chat(spawn, "ask 1", "changes")
+    child.expect(r"\x1b\[[\d;]*32m *\+a")
+    child.expect(r"\x1b\[[\d;]*31m *-b")
+    child.expect_exact("details >")
+    child.send("n\r")
+    leave(child)
+
+
 def test_a_refused_answer_is_asked_again(spawn: Spawn) -> None:
     """The reading pause says how long it still takes."""
     child = chat(spawn, "ask 1", "yes / no / details >", DRIVER_REFUSE="1")

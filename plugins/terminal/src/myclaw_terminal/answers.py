@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping
 
 from myclaw_core.shown.offers import BASIC, Answer, word
 
-__all__ = ["meanings"]
+__all__ = ["folded", "forms", "meanings"]
 
 _SHORT: Mapping[Answer, Collection[str]] = {
     "10 min": ("10",),
     "30 min": ("30",),
     "3 times": ("3", "3x"),
     "keep asking": ("keep",),
+    "revise": ("r",),
 }
 
 
@@ -27,18 +28,29 @@ def meanings(typed: str, among: Collection[Answer] = BASIC) -> frozenset[Answer]
     Args:
         among: The answers that the card takes.
     """
-    given = _folded(typed)
-    return frozenset(answer for answer in among if given in _forms(answer))
+    given = folded(typed)
+    return frozenset(
+        answer
+        for answer in among
+        if given in forms(answer, word(answer), letter=answer in BASIC) | frozenset(_SHORT.get(answer, ()))
+    )
 
 
-def _forms(answer: Answer) -> frozenset[str]:
-    shown = _folded(word(answer))
-    words = {answer, shown, _without_accents(shown)}
-    short = {each[:1] for each in words} if answer in BASIC else set(_SHORT.get(answer, ()))
+def forms(english: str, shown: str, *, letter: bool) -> frozenset[str]:
+    """Return all that may be typed for a word, folded.
+
+    Args:
+        shown: The word in the language of the person.
+        letter: Whether the first letter is enough.
+    """
+    local = folded(shown)
+    words = {english, local, _without_accents(local)}
+    short = {each[:1] for each in words} if letter else set()
     return frozenset(words | short | {each.replace(" ", "") for each in words}) - {""}
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return what was typed as it is compared."""
     return unicodedata.normalize("NFC", text).strip().lower()
 
 

@@ -18,6 +18,7 @@ from myclaw_core.messages import _, n_, render
 from myclaw_core.runtime.channel import Submit
 from myclaw_core.shown.inert import inert
 from myclaw_core.shown.offers import BASIC, REACHES, Answer, Offer, word
+from myclaw_core.synthesis.types import Revision
 from myclaw_terminal.ahead import STOPPING, Ahead
 from myclaw_terminal.answers import meanings
 from myclaw_terminal.card import card_lines, detail_lines, overview_lines
@@ -25,6 +26,7 @@ from myclaw_terminal.holds import time_left
 from myclaw_terminal.lines import Line
 from myclaw_terminal.offers import tutor_name
 from myclaw_terminal.reader import Interrupted, Prompt
+from myclaw_terminal.revising import Revising
 from myclaw_terminal.screen import Screen
 
 __all__ = ["Dialog"]
@@ -123,23 +125,37 @@ class Dialog:
         Args:
             show: Shows the card once more.
         """
-        request = offer.card.request
         while True:
-            typed = await self._typed(offer.card, f"{_question(tutor=request.tutor)} > ")
+            typed = await self._typed(offer.card, f"{_question(offer)} > ")
             if typed is None:
                 return None
             answer, name = _understood(offer, typed)
             if answer == "details":
                 self.screen.lines(detail_lines(offer, self.clock.now()))
-            elif answer is None and (ahead := self.ahead()) is not None and ahead.knows(typed):
-                await self._command(ahead, typed)
+            elif answer is None and not await self._commanded(typed):
+                self.screen.lines([Line(_hint(offer), "warn")])
+            elif answer in (None, "revise"):
+                wanted = await Revising(self.screen, self._text).ask(offer.card) if answer else None
                 if not self.cards.is_open(offer.card):
                     return None
+                if wanted is not None:
+                    return _revised(offer, wanted)
                 show()
-            elif answer is None:
-                self.screen.lines([Line(_hint(offer), "warn")])
             else:
                 return _reply(offer, answer, name)
+
+    async def _commanded(self, typed: str) -> bool:
+        """Run what was typed where it is a command that there is, and return whether it was one."""
+        ahead = self.ahead()
+        if ahead is None or not ahead.knows(typed):
+            return False
+        await self._command(ahead, typed)
+        return True
+
+    async def _text(self, card: ApprovalCard, question: str) -> str | None:
+        """Return a text; `None` where the card was closed meanwhile, and where it was a command, which is run."""
+        typed = await self._typed(card, question, pasted=True)
+        return None if typed and await self._commanded(typed) else typed
 
     async def _command(self, ahead: Ahead, typed: str) -> None:
         """Run a command and wait until it has answered, or asks something itself."""
@@ -157,10 +173,11 @@ class Dialog:
         while len(self.cards) == count:
             await self.cards.changed()
 
-    async def _typed(self, card: ApprovalCard, question: str) -> str | None:
+    async def _typed(self, card: ApprovalCard, question: str, *, pasted: bool = False) -> str | None:
         """Return what was typed; `None` where the card was closed meanwhile, by another answer or its expiry."""
         with self.screen.paused():
-            typing = asyncio.ensure_future(self.prompt.answer(question, partial(self._counted, card)))
+            answering = self.prompt.answer(question, partial(self._counted, card), pasted=pasted)
+            typing = asyncio.ensure_future(answering)
             closing = asyncio.ensure_future(self._closed(card))
             try:
                 await asyncio.wait({typing, closing}, return_when=asyncio.FIRST_COMPLETED)
@@ -184,6 +201,11 @@ class Dialog:
     async def _closed(self, card: ApprovalCard) -> None:
         while self.cards.is_open(card):
             await self.cards.changed()
+
+
+def _revised(offer: Offer, wanted: Revision) -> Reply:
+    request = offer.card.request
+    return Reply(request_id=request.id, granted=False, by=request.sender, revision=wanted)
 
 
 def _reply(offer: Offer, answer: Answer, name: str) -> Reply:
@@ -219,10 +241,11 @@ def _words() -> dict[str, str]:
     return {answer: word(answer) for answer in BASIC}
 
 
-def _question(*, tutor: bool) -> str:
-    if tutor:
+def _question(offer: Offer) -> str:
+    if offer.card.request.tutor:
         return _("the target's name for {yes} / {no} / {details}", **_words())
-    return " / ".join(_words().values())
+    revise: tuple[Answer, ...] = ("revise",) if "revise" in offer.more else ()
+    return " / ".join(map(word, (*BASIC, *revise)))
 
 
 def _hint(offer: Offer) -> str:

@@ -165,15 +165,18 @@ class EditingPrompt:
         if self._typed is not None:
             self._typed.ended()
 
-    async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple) -> str:
-        """Return the answer to `question`; keys pressed before it was shown are dropped, and a paste is no answer."""
+    async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple, *, pasted: bool = False) -> str:
+        """Return the answer to `question`; keys pressed before it was shown are dropped.
+
+        A paste is no answer, unless a text is asked for: there its lines become one.
+        """
         await self._forget_keys()
         session: PromptSession[str] = PromptSession(
             history=DummyHistory(),
             input=self._input,
             output=self._output,
             refresh_interval=_REFRESH_S,
-            key_bindings=_without_pastes(),
+            key_bindings=_pastes_in_one_line() if pasted else _without_pastes(),
         )
         shown = partial(_above, session, counted, question)
         try:
@@ -211,6 +214,17 @@ def _without_pastes() -> KeyBindings:
     def _drop(event: KeyPressEvent) -> None:
         event.key_processor.empty_queue()
         event.app.exit(result="")
+
+    return bindings
+
+
+def _pastes_in_one_line() -> KeyBindings:
+    """Return bindings by which a paste is inserted and ends nothing."""
+    bindings = KeyBindings()
+
+    @bindings.add(Keys.BracketedPaste)
+    def _insert(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text(" ".join(event.data.split()))
 
     return bindings
 

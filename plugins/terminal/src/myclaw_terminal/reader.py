@@ -71,11 +71,12 @@ class Prompt(Protocol):
         """Return the next message, without its line end."""
         ...
 
-    async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple) -> str:
+    async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple, *, pasted: bool = False) -> str:
         """Return the answer to `question`, read only from what is typed after it was shown.
 
         Args:
             counted: Returns lines on what is counted down meanwhile, for a terminal that can repaint them.
+            pasted: Whether a paste is part of the answer, for a text; else it is none.
         """
         ...
 
@@ -166,7 +167,7 @@ class LinePrompt:
         write(self._stdout, "> ")
         return await self._line()
 
-    async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple) -> str:
+    async def answer(self, question: str, counted: Callable[[], Sequence[str]] = tuple, *, pasted: bool = False) -> str:
         """Forget what was typed before and return the next line."""
         self._buffer = b""
         flush_input(self._stdin)
