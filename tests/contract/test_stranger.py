@@ -19,7 +19,7 @@ import pytest
 from myclaw_core.clock import SystemClock
 
 ROOT = Path(__file__).parents[2]
-CORE = ("myclaw", "myclaw-defaults", "myclaw-files", "myclaw-scripted", "myclaw-sqlite", "myclaw-terminal")
+CORE = ("myclaw", "myclaw-bwrap", "myclaw-defaults", "myclaw-files", "myclaw-scripted", "myclaw-sqlite", "myclaw-terminal")
 RAISE_IN_GATE = '\n\n@hookimpl\ndef myclaw_check() -> None:\n    raise ValueError("no luck")\n'
 RAISE_AT_IMPORT = '\nraise ValueError("no luck")\n'
 
@@ -344,3 +344,26 @@ def test_metadata_that_is_left_over_does_not_stop_the_start(stranger: Environmen
     assert "uninstall" in report["hint"]
     assert "quiet_hours" in said
     assert answer["outcome"] == "success"
+
+
+def test_a_part_of_the_reward_counts_once_its_plugin_is_enabled_and_it_has_a_weight(
+    installed: tuple[Environment, Path],
+) -> None:
+    """The shipped neuron is adopted from the wheels, in the sandbox; before, nobody asks the plugin."""
+    environment, _ = installed
+    environment.new_home()
+    config = environment.home / "config.toml"
+    config.write_text("[reward.extra]\nshort_body = 0.05\n")
+    environment.pip("install", "--no-deps", environment.build(ROOT / "contrib" / "short_bodies"))
+    try:
+        before = environment.myclaw("neurons", "adopt", "folder_sizes", "--json")
+        enabled = environment.myclaw("plugins", "enable", "short_bodies", "--yes")
+        after = environment.myclaw("neurons", "adopt", "folder_sizes", "--json")
+    finally:
+        environment.pip("uninstall", "myclaw-short-bodies")
+
+    assert enabled.stdout.endswith("short_bodies is on\n")
+    found = [json.loads(done.stdout) for done in (before, after)]
+    assert [each["parts"]["short_body"] for each in found] == [{"value": value, "weight": 0.05} for value in (0.0, 1.0)]
+    assert found[0]["feedback"][-1] == "no plugin gives the part short_body, so it counts at its worst"
+    assert found[1]["reward"] > found[0]["reward"]
