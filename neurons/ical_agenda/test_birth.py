@@ -91,6 +91,13 @@ async def test_positive_exceptions_moved_and_cancelled_events(run):
         days=5,
     )
     assert starts(found) == ["2026-03-02 07:00", "2026-03-05 11:30", "2026-03-06 07:00"]
+    onto = await agenda(
+        run,
+        "UID:1 SUMMARY:a DTSTART:20260302T070000 RRULE:FREQ=DAILY;COUNT=2",
+        "UID:1 SUMMARY:a DTSTART:20260303T070000 RECURRENCE-ID:20260302T070000",
+        "UID:1 SUMMARY:a DTSTART:20260304T070000 RECURRENCE-ID:20260303T070000",
+    )
+    assert starts(onto) == ["2026-03-03 07:00", "2026-03-04 07:00"]
 
 
 async def test_edge_times_in_utc_are_moved(run):

@@ -109,11 +109,12 @@ async def test_edge_bytes_that_are_no_text_and_times_that_are_none(run):
 
 
 async def test_negative_a_since_that_is_no_time(run):
-    try:
-        outcome = str(await digest(run, LOG, since="last week please"))
-    except ValueError as error:
-        outcome = str(error)
-    assert outcome == "since is no time such as 2026-03-01 or 2026-03-01T08:00:00: last week please"
+    for since in ("last week please", "08:30 2026-03-01"):
+        try:
+            outcome = str(await digest(run, LOG, since=since))
+        except ValueError as error:
+            outcome = str(error)
+        assert outcome == f"since is no time such as 2026-03-01 or 2026-03-01T08:00:00: {since}"
 
 
 async def test_negative_a_file_that_is_not_there(run):

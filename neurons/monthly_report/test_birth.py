@@ -73,6 +73,15 @@ async def test_edge_no_budget_and_nothing_before(run):
     assert found["over_budget"] == []
 
 
+async def test_positive_the_month_is_asked_for_and_the_budgets_count_in_it_alone(run):
+    answers = [figures("2026-03", {"x": 1.0}), figures("2026-02", {"x": 1.0})]
+    for month in ({}, {"month": "2026-03"}):
+        made = []
+        args = {"path": "~/money.csv", "budgets": {"x": 5}, **month}
+        await run(args, calls={"neuron:budget_tracker": list(answers)}, made=made)
+        assert [each["args"] for each in made] == [args, {"path": "~/money.csv", "month": "2026-02"}]
+
+
 async def test_edge_a_month_without_spending(run):
     found, lines = await report(run, figures("2026-01", {}), figures("2025-12", {"rent": 700.0}), month="2026-01")
     assert found["compared_with"] == "2025-12"

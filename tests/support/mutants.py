@@ -1,13 +1,11 @@
-"""Small changes of a body, and its birth tests run against each in this process: for code of ours alone."""
+"""The birth tests of a neuron run against a changed body in this process: for code of ours alone."""
 
 from __future__ import annotations
 
-import ast
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from myclaw_core.neurons.inside.channel import UndeclaredSynapseError
@@ -18,7 +16,7 @@ from myclaw_core.neurons.rights import Limited
 from myclaw_core.neurons.scratch import Given, ScratchWorld
 from myclaw_core.neurons.world import CtxError
 
-__all__ = ["is_noticed", "mutants"]
+__all__ = ["is_noticed"]
 
 _ERRORS: Mapping[str, type[Exception]] = {
     "denied": PermissionError,
@@ -27,68 +25,11 @@ _ERRORS: Mapping[str, type[Exception]] = {
     "failed": OSError,
     "quota": RuntimeError,
 }
-_NEIGHBOURS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-}
-_NOTHING = frozenset({"None", "''", "[]", "{}"})
-"""What `None` stands in for without a difference."""
 _PATIENCE_S = 2.0
 """After which a mutant that no longer ends counts as noticed."""
 
 
-def mutants(source: str) -> Iterator[tuple[str, ast.Module]]:
-    """Yield every change of one place: a negated condition, a border moved by one, a return of something else."""
-    for number, node in enumerate(ast.walk(ast.parse(source))):
-        for change in _changes(node):
-            tree = ast.parse(source)
-            what = change(next(islice(ast.walk(tree), number, None)))
-            yield f"line {getattr(node, 'lineno', 0)}: {what}", ast.fix_missing_locations(tree)
-
-
-def _changes(node: ast.AST) -> Iterator[Callable[[Any], str]]:
-    match node:
-        case ast.If() | ast.IfExp() | ast.While():
-            yield _negated
-        case ast.comprehension(ifs=[_, *_]):
-            yield _unfiltered
-        case ast.Compare(ops=[op]) if type(op) in _NEIGHBOURS:
-            yield _moved
-        case ast.Return(value=ast.expr() as value) if ast.unparse(value) not in _NOTHING:
-            yield _swapped
-
-
-def _negated(node: ast.If | ast.IfExp | ast.While) -> str:
-    node.test = ast.UnaryOp(ast.Not(), node.test)
-    return f"if {ast.unparse(node.test)}"
-
-
-def _unfiltered(node: ast.comprehension) -> str:
-    node.ifs = [ast.UnaryOp(ast.Not(), node.ifs[0]), *node.ifs[1:]]
-    return f"for … if {ast.unparse(node.ifs[0])}"
-
-
-def _moved(node: ast.Compare) -> str:
-    node.ops = [_NEIGHBOURS[type(node.ops[0])]()]
-    return ast.unparse(node)
-
-
-def _swapped(node: ast.Return) -> str:
-    match node.value:
-        case ast.Tuple(elts=[first, second]):
-            node.value = ast.Tuple([second, first], ast.Load())
-        case ast.Constant(value=bool(value)):
-            node.value = ast.Constant(not value)
-        case _:
-            node.value = ast.Constant(None)
-    return ast.unparse(node)
-
-
-def is_noticed(files: Mapping[str, bytes], body: ast.Module) -> bool:
+def is_noticed(files: Mapping[str, bytes], body: bytes) -> bool:
     """Return whether a birth test of the neuron fails with this body."""
     tests: dict[str, Any] = {}
     exec(compile(files["test_birth.py"], "test_birth.py", "exec"), tests)
@@ -103,10 +44,17 @@ def is_noticed(files: Mapping[str, bytes], body: ast.Module) -> bool:
     return False
 
 
-def _runner(files: Mapping[str, bytes], body: ast.Module) -> Callable[..., Any]:
+def _runner(files: Mapping[str, bytes], body: bytes) -> Callable[..., Any]:
     code, manifest = compile(body, "body.py", "exec"), read_manifest(files["manifest.yaml"])
 
-    async def run(args: Any, *, files: dict[str, Any] | None = None, now: str | None = None, **given: Any) -> Any:
+    async def run(
+        args: Any,
+        *,
+        files: dict[str, Any] | None = None,
+        now: str | None = None,
+        made: list[Any] | None = None,
+        **given: Any,
+    ) -> Any:
         contents = {path: each if isinstance(each, bytes) else each.encode() for path, each in (files or {}).items()}
         at = None if now is None else datetime.fromisoformat(now)
         world = ScratchWorld(Given(files=contents, now=at, **given))
@@ -119,6 +67,7 @@ def _runner(files: Mapping[str, bytes], body: ast.Module) -> Callable[..., Any]:
             opened.close()
         finally:
             opened.drop()
+            (made if made is not None else []).extend(world.made)
             for path, content in world.written().items() if files is not None else ():
                 files[path] = content.decode()
         _fits(output, manifest.output_schema)
