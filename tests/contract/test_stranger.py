@@ -19,7 +19,15 @@ import pytest
 from myclaw_core.clock import SystemClock
 
 ROOT = Path(__file__).parents[2]
-CORE = ("myclaw", "myclaw-bwrap", "myclaw-defaults", "myclaw-files", "myclaw-scripted", "myclaw-sqlite", "myclaw-terminal")
+CORE = (
+    "myclaw",
+    "myclaw-bwrap",
+    "myclaw-defaults",
+    "myclaw-files",
+    "myclaw-scripted",
+    "myclaw-sqlite",
+    "myclaw-terminal",
+)
 RAISE_IN_GATE = '\n\n@hookimpl\ndef myclaw_check() -> None:\n    raise ValueError("no luck")\n'
 RAISE_AT_IMPORT = '\nraise ValueError("no luck")\n'
 
