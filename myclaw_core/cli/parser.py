@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from myclaw_core.cli.arguments import VERB, Parser, add_json, commands_of, count, is_number
+from myclaw_core.cli.judge_words import add_judge
 from myclaw_core.cli.models_words import add_models
 from myclaw_core.cli.trust_words import add_trust
 from myclaw_core.messages import _
@@ -76,6 +77,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_nightly(commands)
     _add_audit(commands)
     _add_neurons(commands)
+    add_judge(commands)
     add_models(commands)
     _add_plugins(commands)
     _add_config(commands)

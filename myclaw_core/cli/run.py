@@ -15,6 +15,7 @@ __all__ = ["run"]
 _MODULES = {
     "chat": "talk",
     "ask": "talk",
+    "judge calibrate": "judge_calibrate",
     "models test": "models_test",
     "neurons adopt": "neurons_adopt",
     "neurons rotate-key": "neurons_rotate",
