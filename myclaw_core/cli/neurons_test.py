@@ -91,6 +91,10 @@ def _document(name: str, report: BirthReport) -> dict[str, Any]:
         "det_pass_rate": report.det_pass_rate,
         "stub": report.stub,
         "problems": list(map(str, report.problems)),
+        "mutants": report.mutants,
+        "untried": report.untried,
+        "survivors": list(map(str, report.survivors)),
+        "weakness": None if report.weakness is None else str(report.weakness),
         "tests": [
             {
                 "name": test.name,
@@ -131,6 +135,8 @@ def _print(name: str, report: BirthReport, told: Collection[str]) -> None:
     if not report.ok:
         for printed in (report.sandbox.stdout + report.sandbox.stderr).splitlines():
             print(visible(_("printed: {line}", line=printed)))
+    for line in _changes(report):
+        print(visible(line))
     passed = sum(test.outcome == "passed" for test in report.tests)
     print(
         visible(
@@ -145,6 +151,27 @@ def _print(name: str, report: BirthReport, told: Collection[str]) -> None:
             )
         )
     )
+
+
+def _changes(report: BirthReport) -> Iterator[str]:
+    """Yield what came of the small changes of the body."""
+    for survivor in report.survivors:
+        yield render(survivor)
+    if report.weakness is not None:
+        yield _("weak: {problem}; its tests count 0 in its score", problem=report.weakness)
+    if report.mutants:
+        yield n_(
+            "{noticed} of {n} small change of its body was noticed",
+            "{noticed} of {n} small changes of its body were noticed",
+            n=report.mutants,
+            noticed=report.mutants - len(report.survivors),
+        )
+    if report.untried:
+        yield n_(
+            "{n} more was not tried: the time was over",
+            "{n} more were not tried: the time was over",
+            n=report.untried,
+        )
 
 
 def _line(test: BirthTest) -> str:

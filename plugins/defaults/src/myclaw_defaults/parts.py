@@ -43,6 +43,8 @@ def _found(report: BirthReport) -> Iterator[Text]:
     for test in report.tests:
         if test.outcome == "failed":
             yield N_("{name} failed: {reason}", name=test.name, reason=test.reason)
+    if report.weakness is not None:
+        yield report.weakness
     yield from report.survivors
 
 
