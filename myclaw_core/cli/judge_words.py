@@ -25,8 +25,8 @@ def add_judge(commands: argparse._SubParsersAction[Any]) -> None:
     listing.set_defaults(command="judge list")
     about = _(
         "Lets the judge and the critic sit the exam that comes along, with the first model on this machine that can "
-        "score, and records how well they do: 0 where all are good enough to be heard, 1 where one is not, 3 without such "
-        "a model. It takes minutes and costs nothing."
+        "score, and records how well they do: 0 where all are good enough to be heard, 1 where one is not, 3 where "
+        "there is no such model. It takes minutes and costs nothing."
     )
     measuring = verbs.add_parser(
         "calibrate", help=_("measure judge and critic with the model on this machine"), description=about
