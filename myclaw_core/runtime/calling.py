@@ -45,7 +45,22 @@ class TurnEndedError(Exception):
 
 
 class TooDearError(MyclawError):
-    """Raised when a call is not made because it may cost more than it may."""
+    """Raised when a call is not made because it may cost more than it may.
+
+    Attributes:
+        worst_eur: What it costs at worst.
+        left_eur: What is left for it.
+    """
+
+    def __init__(self, worst_eur: float, left_eur: float) -> None:
+        self.worst_eur, self.left_eur = worst_eur, max(0.0, left_eur)
+        super().__init__(
+            N_(
+                "the model call may cost {worst_eur} EUR, which is more than the quota cost_eur leaves: {left_eur} EUR",
+                worst_eur=f"{worst_eur:.4f}",
+                left_eur=f"{self.left_eur:.4f}",
+            )
+        )
 
 
 @frozen(kw_only=True)
@@ -246,13 +261,7 @@ class ModelCaller:
         if self._limits is None or worst_eur <= self._limits.most_eur:
             return
         await finished(self._services.ledger.release(reservation.call_id))
-        raise TooDearError(
-            N_(
-                "the model call may cost {worst_eur} EUR, which is more than the quota cost_eur leaves: {left_eur} EUR",
-                worst_eur=f"{worst_eur:.4f}",
-                left_eur=f"{max(0.0, self._limits.most_eur):.4f}",
-            )
-        )
+        raise TooDearError(worst_eur, self._limits.most_eur)
 
 
 def _as_named_here(reply: ModelReply, tools: Container[str]) -> ModelReply:

@@ -129,7 +129,11 @@ class DesignRun:
             reply = await caller.call([message], _CALL_LIMIT_S, self._limits())
         except TooDearError as error:
             raise BudgetExceededError(
-                N_("the budget of the request does not leave enough for another call: {why}", why=error.text)
+                N_(
+                    "another call may cost {worst_eur} EUR, and the budget of the request leaves {left_eur} EUR",
+                    worst_eur=f"{error.worst_eur:.4f}",
+                    left_eur=f"{error.left_eur:.4f}",
+                )
             ) from error
         except TurnEndedError as ended:
             if ended.outcome == "budget":
