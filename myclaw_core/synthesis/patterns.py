@@ -62,7 +62,7 @@ def _wordings(goals: Sequence[FailedGoal]) -> Sequence[_Wording]:
     same: dict[str, list[FailedGoal]] = {}
     for each in by_turn.values():
         same.setdefault(folded(each.goal), []).append(each)
-    return [_Wording(goal=each[0].goal, failures=tuple(each)) for _, each in sorted(same.items())]
+    return [_Wording(goal=each[0].goal, failures=tuple(each)) for each in same.values()]
 
 
 async def _near(place: int, wordings: Sequence[_Wording], embedding: EmbeddingBook) -> Mapping[int, float]:

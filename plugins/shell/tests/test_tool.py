@@ -57,6 +57,7 @@ async def test_success_gives_exit_code_and_both_outputs() -> None:
 async def test_everything_else_is_a_failure_with_the_output_so_far(ending: ShellRun, told: str) -> None:
     with pytest.raises(ToolFailure, match=told) as failure:
         await run(ending)
+    assert failure.value.retryable == (ending.outcome == "timeout")
 
     assert failure.value.output == "half"
 

@@ -173,6 +173,19 @@ async def test_an_error_of_the_server_is_one_line_in_our_words(bench: Any, site:
     assert await failure(bench, site.url("/")) == f"{site.url('/')} {line}"
 
 
+@pytest.mark.parametrize(
+    ("status", "passing"),
+    [("404 x", False), ("403 x", False), ("408 x", True), ("429 x", True), ("500 x", True), ("503 x", True)],
+)
+async def test_an_error_that_may_pass_is_told_as_such(bench: Any, site: Any, status: str, passing: bool) -> None:
+    site.page("/", "<p>call me", status=status)
+
+    with pytest.raises(ToolFailure) as caught:
+        await bench.fetch(site.url("/"))
+
+    assert caught.value.retryable == passing
+
+
 async def test_redirects_on_the_same_host_are_followed_up_to_five(bench: Any, site: Any) -> None:
     for number in range(6):
         site.page(f"/{number}", status="302 Found", Location=f"{number + 1}")
