@@ -11,7 +11,7 @@ from uuid import UUID
 
 from attrs import define, evolve, field
 from bot_api import BotApi, BotMessage, Person
-from gateways import Desk, asking, opened, planned, turn_of
+from gateways import Desk, admitting, asking, opened, planned, turn_of
 from myclaw_telegram.api import Api
 from myclaw_telegram.chats import Chats
 from myclaw_telegram.updates import Pressed, read_update
@@ -23,7 +23,7 @@ from myclaw_core.approval.types import Approval, Reply
 from myclaw_core.testing import FakeClock
 from myclaw_core.types.text import Text
 
-__all__ = ["AskingCore", "Talk", "question", "talking"]
+__all__ = ["AskingCore", "Talk", "draft_question", "question", "talking"]
 
 ADA = 7
 _MOST_ROUNDS = 3000
@@ -200,6 +200,12 @@ async def talking(server: BotApi, path: Path, *, tutor_every: int = 10) -> Async
 def _token(data: str) -> str:
     """Return what all buttons of a keyboard share; of one without, all."""
     return data[_TOKEN_AT:] or data
+
+
+def draft_question(clock: FakeClock) -> Question:
+    """Return a question about a draft, which takes a revision."""
+    made = asking(admitting(turn_of(clock, f"telegram:{ADA}")), grantable=False)
+    return evolve(made, draft=evolve(made.draft, summary=Text("let word_count in")), diff="--- a\n+++ b\n-x\n+y\n")
 
 
 def question(clock: FakeClock, summary: str = "", *, diff: str = "", **more: Any) -> Question:

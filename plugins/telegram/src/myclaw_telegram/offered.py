@@ -78,6 +78,6 @@ class Keys:
 
 
 def _further(offer: Offer) -> list[Answer]:
-    """Return the further answers: similar ones first, then those that stand."""
-    standing = [each for each in offer.more if each not in (*SIMILAR, "all")]
+    """Return the further answers that have a button: similar ones first, then those that stand."""
+    standing = [each for each in offer.more if each not in (*SIMILAR, "all", "revise")]
     return [*(each for each in SIMILAR if each in offer.more), *standing]

@@ -12,7 +12,7 @@ from myclaw_core.messages import _, n_
 from myclaw_core.redact import redact_text
 from myclaw_core.shown.card import bounds, diff_rows, facts, summary, under
 from myclaw_core.shown.inert import cut
-from myclaw_core.shown.offers import Offer
+from myclaw_core.shown.offers import Offer, revise_line
 from myclaw_core.shown.said import Said
 from myclaw_telegram.keyboard import label
 from myclaw_telegram.markup import escaped
@@ -84,7 +84,7 @@ def sheet_html(questions: Sequence[Question], head: str = "") -> str:
 
 def card_html(question: Question, offer: Offer) -> str:
     """Return one question with what each answer to it means."""
-    meanings = "\n".join(escaped(f"• {cut(each, 400)}") for each in offer.meanings(label))
+    meanings = "\n".join(escaped(f"• {cut(each, 400)}") for each in _meanings(offer))
     for size in _SIZES:
         html = f"{_block(question, size, alone=False)}\n\n{meanings}"
         if units(html) <= LIMIT_UNITS:
@@ -99,10 +99,16 @@ def whole_text(card: ApprovalCard, now: datetime) -> str:
         now: Aware UTC, for the minutes that are left.
     """
     lines = [*facts(card, whole=True, details=""), *bounds(card, now), *diff_rows(card.diff, None, "")]
-    lines += under("also", Offer(card).meanings(label))
+    lines += under("also", _meanings(Offer(card)))
     return redact_text(
         "\n".join([summary(card), "", *(f"{line.label}: {line.text}" if line.label else line.text for line in lines)])
     )
+
+
+def _meanings(offer: Offer) -> list[str]:
+    """Return what each further answer means, by what its button says, or by the command that stands for it."""
+    request = offer.card.request
+    return offer.meanings(lambda answer: revise_line(request) if answer == "revise" else label(answer))
 
 
 def _block(question: Question, size: _Size, *, alone: bool) -> str:
@@ -112,6 +118,8 @@ def _block(question: Question, size: _Size, *, alone: bool) -> str:
     if question.answer:
         return "\n".join([*lines, f"→ {escaped(question.answer)}"])
     shown = facts(card, whole=False, details=_("show all"))
+    if card.request.revisable:
+        lines.append(escaped(_("to have it made anew: {command}", command=revise_line(card.request))))
     lines += _fact_lines(shown if size.facts is None else _most_important(shown, size.facts), size)
     if size.diff_rows:
         lines += _diff_lines(diff_rows(card.diff, size.diff_rows, _("show all")), size)

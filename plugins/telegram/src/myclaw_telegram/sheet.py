@@ -238,6 +238,8 @@ class Sheet:
         approval = self.cards.approval(question.card)
         if approval is not None and approval.verdict == "granted":
             return _("yes, by the answer to another question")
+        if approval is not None and approval.revision is not None:
+            return _("no, it is to be made anew")
         if approval is not None and approval.verdict == "denied":
             return _("no, by the answer to another question")
         if approval is not None and approval.note == "elsewhere":
