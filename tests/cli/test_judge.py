@@ -163,6 +163,6 @@ def test_a_slot_without_a_plugin_is_told_and_the_other_is_measured(run: Any, sco
     alone = run("judge", "calibrate", "critic")
 
     assert ended.code == 0
-    assert "myclaw: no critic: " in ended.err
+    assert "myclaw: no critic" in ended.err
     assert alone.code == 3
     assert seats(run)[1]["name"] == ""
