@@ -340,9 +340,7 @@ def _add_neuron_design(verbs: argparse._SubParsersAction[argparse.ArgumentParser
     design.add_argument(
         "--budget", type=float, default=None, metavar="EUR", help=_("most that its model calls may cost")
     )
-    design.add_argument(
-        "--resume", default="", metavar="ID", help=_("go on with one that 'neurons proposals' lists")
-    )
+    design.add_argument("--resume", default="", metavar="ID", help=_("go on with one that 'neurons proposals' lists"))
     add_json(design)
     design.set_defaults(command="neurons synthesize")
     proposals = verbs.add_parser("proposals", help=_("what may be designed, is under way, or ended lately"))

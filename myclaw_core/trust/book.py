@@ -292,7 +292,8 @@ class TrustBook:
         """Take in an answer that came after its trace had closed; it counts as if it had come in time.
 
         A trace that is not known is not closed yet: its own samples will hold the answer. What no person answered
-        counts for nothing, nor does a request that the answer to another one covered, nor a no that asks for a revision.
+        counts for nothing, nor does a request that the answer to another one covered, nor a no that asks for another
+        draft.
 
         Args:
             trace_id: The trace whose step was asked about.
