@@ -130,6 +130,7 @@ class _Telling:
             "problems": list(map(str, report.problems)),
             "failed": {test.name: str(test.reason) for test in report.tests if test.outcome == "failed"},
             "survivors": list(map(str, report.survivors)),
+            "weakness": None if report.weakness is None else str(report.weakness),
         }
         self._say(
             _(
@@ -143,7 +144,7 @@ class _Telling:
         for test in report.tests:
             if test.outcome == "failed":
                 self._say(f"  {test.name}: {render(test.reason)}")
-        for problem in (*report.problems, *report.survivors):
+        for problem in (*report.problems, *filter(None, [report.weakness]), *report.survivors):
             self._say(f"  {render(problem)}")
 
     def _dossier(self, draft: Draft, before: NeuronRecord | None) -> None:

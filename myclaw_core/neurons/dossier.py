@@ -128,7 +128,7 @@ def _tests(draft: Draft) -> Iterator[str]:
     yield _("tests in the sandbox:")
     for test in report.tests:
         yield _line(f"  {_test(test)}")
-    for problem in report.problems:
+    for problem in (*report.problems, *filter(None, [report.weakness])):
         yield _line(f"  {render(problem)}")
     if report.survivors:
         yield _("small changes of its code that no test noticed:")

@@ -58,7 +58,15 @@ def test_a_program_reads_one_object_and_asks_nobody(run: Run, folder: Path) -> N
     assert first["state"] == second["state"] == "left"
     assert first["until"] == second["until"]
     assert (first["name"], first["version"], first["findings"]) == ("word_count", "1.0.0", [])
-    assert first["tests"] == {"ok": True, "passed": 3, "of": 3, "problems": [], "failed": {}, "survivors": []}
+    assert first["tests"] == {
+        "ok": True,
+        "passed": 3,
+        "of": 3,
+        "problems": [],
+        "failed": {},
+        "survivors": [],
+        "weakness": None,
+    }
     assert 0.525 <= first["reward"] <= 0.675
     assert first["parts"]["judge_score"] == {"value": 0.5, "weight": 0.25}
     assert any("no kind of thing that the neurons here cannot do" in sentence for sentence in first["feedback"])

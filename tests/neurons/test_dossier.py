@@ -171,9 +171,11 @@ async def test_a_part_of_a_plugin_is_in_the_table_with_its_weight_or_counts_noth
 
 
 async def test_small_changes_that_no_test_noticed_are_named(gate: Gate) -> None:
-    report = evolve(report_of("passed", "passed", "passed"), survivors=(Text("body.py:2: it went unnoticed"),))
+    survivors = (Text("body.py:2: it went unnoticed"),)
+    report = evolve(report_of("passed", "passed", "passed"), survivors=survivors, weakness=Text("they miss too much"))
     lines = gate.shown(gate.stage(version_of("1.0.0"), report)).split("\n")
 
+    assert "  they miss too much" in lines
     assert lines[lines.index("small changes of its code that no test noticed:") + 1] == "  body.py:2: it went unnoticed"
 
 

@@ -70,6 +70,13 @@ def test_a_suite_that_proves_nothing_is_worth_nothing_and_says_why() -> None:
     assert str(found.feedback).endswith("it works: too few tests; x became y")
 
 
+def test_green_tests_that_miss_too_much_are_worth_nothing_and_what_they_missed_is_named() -> None:
+    found = part("det_pass_rate", evolve(GREEN, weakness=Text("they miss too much"), survivors=(Text("x became y"),)))
+
+    assert found.value == 0.0
+    assert str(found.feedback).endswith("it works: they miss too much; x became y")
+
+
 def test_of_many_failures_some_are_named_and_the_others_counted() -> None:
     assert str(part("det_pass_rate", report(*["failed"] * 20)).feedback).endswith("test_12 failed: it is 3; and 8 more")
 
