@@ -29,6 +29,8 @@ _MOST_LINES = 60
 _MOST_FEEDBACK = 20
 _LINE_CHARS = 200
 _FEEDBACK_CHARS = 600
+_LOOKED_AT = 4
+"""So many times what is kept of a text is looked at, since blanks go away."""
 _ESCAPED_CHARS = 3
 """So much longer `<` becomes where it is escaped."""
 
@@ -37,14 +39,14 @@ def spec_brief(synthesis: Synthesis, materials: Materials) -> SpecBrief:
     """Return what the spec is made from; what does not fit is cut or left out, the least needed first."""
     request, room = synthesis.request, _Room(SPEC_CHARS)
     feedback = room.feedback(synthesis.feedback)
-    goal = room.cut(visible(request.goal, keep="\n"), _MOST_GOAL)
+    goal = room.cut(visible(request.goal[: _MOST_GOAL * _LOOKED_AT], keep="\n"), _MOST_GOAL)
     before = room.cut(write_spec(synthesis.spec), _MOST_SPEC) if synthesis.spec else ""
     story = room.cut("\n".join(materials.story), _MOST_STORY)
     hint = tuple(room.lines(request.capability_hint))
     programs = tuple(room.lines(materials.programs))
     tools = room.words({name: _first_line(tool.description) for name, tool in materials.tools.items()})
     purposes = {f"neuron:{each.manifest.name}": each.manifest.purpose for each in materials.active}
-    neurons = room.words({name: _first_line(" ".join(text.split())) for name, text in purposes.items()})
+    neurons = room.words(purposes)
     patches = room.files(materials.files_of(synthesis.patches))
     examples = (write_spec(spec_of(each.manifest)) for each in materials.examples(hint, synthesis.patches))
     return SpecBrief(
@@ -136,7 +138,7 @@ class _Room:
         while kept and _weight(kept) > self._left:
             kept = kept[: len(kept) * 3 // 4]
         self._left -= _weight(kept)
-        return kept if kept == text else f"{kept}\n… ({len(text) - len(kept)} more characters are not shown)"
+        return kept if kept == text else f"{kept}\n… (the rest is not shown)"
 
     def files(self, files: Mapping[str, str]) -> Mapping[str, str]:
         """Return files as far as they fit; the manifest, which is short, first."""
@@ -161,7 +163,7 @@ class _Room:
 
 def _line(text: str, most: int = _LINE_CHARS) -> str:
     """Return a text as one line, cut where it is long."""
-    line = visible(" ".join(text.split()))
+    line = visible(" ".join(text[: most * _LOOKED_AT].split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 

@@ -75,5 +75,6 @@ def _json(args: Mapping[str, Any]) -> str:
 
 def _short(text: str, most: int) -> str:
     """Return a text as one line that can be shown, cut where it is long."""
-    line = visible(" ".join(redact_text(text[:_READ_CHARS]).split()))
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    plain = " ".join(redact_text(text[:_READ_CHARS]).split())
+    line = visible(plain[:most])
+    return line if max(len(plain), len(line)) <= most else f"{line[: most - 1]}…"
