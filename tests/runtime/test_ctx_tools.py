@@ -17,6 +17,7 @@ from myclaw_core.runtime.shelf import RESERVED_TOOLS
 from myclaw_core.runtime.tool import Tool
 from myclaw_core.runtime.types import ToolCall
 from myclaw_core.runtime.validation import ArgumentValidator
+from myclaw_core.synthesis.direction import DESIGN
 from myclaw_core.testing import FakeClock, RecordingChannel, says
 
 LOCAL = '[policy]\nallowed_hosts = ["127.0.0.1"]\n'
@@ -54,7 +55,7 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in ctx_tools()}
 
 def test_the_names_of_all_internal_tools_are_reserved() -> None:
     """No plugin can offer a tool in place of one of them."""
-    assert {*TOOLS, ADMIT} == RESERVED_TOOLS
+    assert {*TOOLS, ADMIT, DESIGN} == RESERVED_TOOLS
 
 
 @given(content=st.binary() | st.text().map(str.encode))
