@@ -142,6 +142,7 @@ def _show_json(shown: _Shown) -> dict[str, Any]:
         "manifest": codec.unstructure(shown.manifest) if shown.manifest else None,
         "digest": shown.digest,
         "bytes": list(map(_stage_json, shown.stages)),
+        "same_bytes": _is_same(shown),
         "trust": [score_json(score) for score in shown.trust.values()],
         "invocations": codec.unstructure(list(shown.runs)),
         "journal": str(shown.problem or ""),
@@ -221,11 +222,14 @@ def _minute(at: datetime) -> str:
 
 
 def _byte_lines(shown: _Shown) -> Iterator[str]:
-    record = shown.entry.record
     yield _("digest of its files: {digest}", digest=shown.digest or _("they cannot be read"))
-    is_same = are_the_same(shown.stages) and (record is None or shown.digest == record.digest)
-    yield _("the same bytes everywhere:") if is_same else _("NOT the same bytes everywhere:")
+    yield _("the same bytes everywhere:") if _is_same(shown) else _("NOT the same bytes everywhere:")
     yield from _stage_lines(shown.stages)
+
+
+def _is_same(shown: _Shown) -> bool:
+    record = shown.entry.record
+    return are_the_same(shown.stages) and (record is None or shown.digest == record.digest)
 
 
 def _stage_lines(stages: Sequence[Stage]) -> Iterator[str]:

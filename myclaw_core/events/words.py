@@ -72,6 +72,7 @@ WORDS = (
     N_("output"),
     N_("killed"),
     # At which stage the bytes of a neuron were seen.
+    N_("made"),
     N_("tested"),
     N_("agreed to"),
     N_("adopted"),

@@ -1,4 +1,4 @@
-"""Shows that what was tested, agreed to, signed and executed are the same bytes, each from a source of its own."""
+"""Shows that what was made, tested, agreed to, signed and executed are the same bytes, each from its own source."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from uuid import UUID
 
 from attrs import frozen
 
-from myclaw_core.errors import MyclawError
+from myclaw_core.approval.types import ApprovalRequest
+from myclaw_core.errors import CodecError, MyclawError
 from myclaw_core.events.log import EventLog
-from myclaw_core.events.types import ApprovalAsked, NeuronBorn, StepEnded
+from myclaw_core.events.types import ApprovalAnswered, ApprovalAsked, Event, NeuronBorn, StepEnded
+from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
 from myclaw_core.neurons.questions import ADMIT
 from myclaw_core.neurons.signing import NEURON_KEY
 from myclaw_core.neurons.types import Invocation, NeuronEntry, VerifiedNeuron
 from myclaw_core.neurons.verified import Quarantined, usable_key, verified
 from myclaw_core.paths import Home
+from myclaw_core.synthesis.store import find
 from myclaw_core.types.text import Text
 
 __all__ = ["Stage", "are_the_same", "provenance"]
+
+_GOAL_CHARS = 80
 
 
 @frozen(kw_only=True)
@@ -29,12 +34,14 @@ class Stage:
     Attributes:
         digest: Of its files; empty where the source does not say it. So too `body_hash`, of its body alone.
         source: Where that comes from, or why it is not known.
+        is_broken: Whether what should be there is missing, whatever the digests say.
     """
 
-    stage: Literal["tested", "agreed to", "adopted", "signed", "called", "last run"]
+    stage: Literal["made", "tested", "agreed to", "adopted", "signed", "called", "last run"]
     digest: str = ""
     body_hash: str = ""
     source: Text
+    is_broken: bool = False
 
 
 async def provenance(log: EventLog, home: Home, entry: NeuronEntry, runs: Sequence[Invocation]) -> tuple[Stage, ...]:
@@ -53,29 +60,58 @@ async def provenance(log: EventLog, home: Home, entry: NeuronEntry, runs: Sequen
 
 
 def are_the_same(stages: Sequence[Stage]) -> bool:
-    """Return whether no two stages name different bytes."""
+    """Return whether no two stages name different bytes, and none is broken."""
     digests = {each.digest for each in stages if each.digest}
     bodies = {each.body_hash for each in stages if each.body_hash}
-    return len(digests) <= 1 and len(bodies) <= 1
+    return len(digests) <= 1 and len(bodies) <= 1 and not any(each.is_broken for each in stages)
 
 
 async def _born(log: EventLog, name: str, trace_id: UUID) -> tuple[Stage, ...]:
     """Return what the turn says in which it was adopted."""
-    tested = asked = adopted = None
-    for head, event in await log.events(trace_id, ApprovalAsked, NeuronBorn, StepEnded):
+    made = tested = agreed = adopted = None
+    events = await log.events(trace_id, ApprovalAsked, ApprovalAnswered, NeuronBorn, StepEnded)
+    for head, event in events:
         match event:
             case StepEnded(step=step) if step.tool_name == ADMIT and step.exec_result is not None:
                 source = N_("its birth tests, as the trace {trace} says", trace=_short(trace_id))
                 tested = Stage(stage="tested", digest=_digest(step.exec_result.data, "tested"), source=source)
             case ApprovalAsked(request=request) if request.draft.action.tool_name == ADMIT:
-                source = N_("the question of the trace {trace}", trace=_short(trace_id))
-                asked = Stage(
-                    stage="agreed to", digest=_digest(request.draft.action.args_preview, "digest"), source=source
-                )
+                made = await _made(log, request.draft.action.args_preview)
+                agreed = _agreed(request, [each for _, each in events])
             case NeuronBorn() if event.name == name:
                 source = N_("the event {seq}, neuron.born", seq=head.seq)
                 adopted = Stage(stage="adopted", digest=event.digest, body_hash=event.body_hash, source=source)
-    return tuple(each for each in (tested, asked, adopted) if each is not None)
+    return tuple(each for each in (made, tested, agreed, adopted) if each is not None)
+
+
+async def _made(log: EventLog, args: Mapping[str, Any]) -> Stage | None:
+    """Return what the synthesis says that it was made for; `None` where a person wrote it."""
+    named = args.get("synthesis")
+    if not isinstance(named, str):
+        return None
+    try:
+        found = await find(log, UUID(named))
+    except (ValueError, CodecError):
+        found = None
+    if found is None:
+        return Stage(stage="made", source=N_("the synthesis {id}, which is not on record any more", id=visible(named)))
+    goal = visible(found.request.goal)[:_GOAL_CHARS]
+    return Stage(
+        stage="made", digest=found.digest, source=N_("the synthesis {id}: {goal}", id=str(found.id), goal=goal)
+    )
+
+
+def _agreed(request: ApprovalRequest, events: Sequence[Event | None]) -> Stage:
+    """Return what a question was about, and who said yes to it; what was erased since says nothing against it."""
+    said = [each.approval for each in events if isinstance(each, ApprovalAnswered)]
+    yes = next((each for each in said if each.request_id == request.id and each.verdict == "granted"), None)
+    trace = _short(request.draft.action.trace_id)
+    if yes is not None:
+        source = N_("the question of the trace {trace}, to which {sender} said yes", trace=trace, sender=yes.decided_by)
+    else:
+        source = N_("the question of the trace {trace}; no yes to it is on record", trace=trace)
+    digest = _digest(request.draft.action.args_preview, "digest")
+    return Stage(stage="agreed to", digest=digest, source=source, is_broken=yes is None and None not in events)
 
 
 def _signed(home: Home, name: str) -> Stage:

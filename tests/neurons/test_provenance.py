@@ -5,17 +5,24 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
+from uuid import UUID
 
 import pytest
 from adopted_neurons import in_agent
+from attrs import evolve
 from drafted_neurons import report_of, version_of
 from signed_neurons import write_neuron
 
 from myclaw_core.agent import Agent
+from myclaw_core.events.types import ApprovalAsked
+from myclaw_core.messages import N_
+from myclaw_core.neurons import records
 from myclaw_core.neurons.adopting import Adoption
 from myclaw_core.neurons.provenance import Stage, are_the_same, provenance
 from myclaw_core.neurons.signing import digest_of, neuron_key
 from myclaw_core.neurons.types import Invocation, NeuronEntry
+from myclaw_core.synthesis.store import advance, request
+from myclaw_core.synthesis.types import SynthesisRequest
 from myclaw_core.testing import FakeClock, RecordingChannel
 
 NAME = "word_count"
@@ -28,9 +35,9 @@ async def agent(open_agent: Any, clock: FakeClock) -> AsyncIterator[Agent]:
         yield opened
 
 
-async def adopt(agent: Agent, clock: FakeClock, version: str) -> None:
+async def adopt(agent: Agent, clock: FakeClock, version: str, synthesis: UUID | None = None) -> None:
     """Take a version in as a person does, after tests that were green."""
-    adoption = Adoption(agent, version_of(version), NAME, "cli:me")
+    adoption = Adoption(agent, version_of(version), NAME, "cli:me", synthesis)
     await adoption.stage(report_of("passed", "passed", "passed"))
     assert (await adoption.ask(RecordingChannel(clock, attended=False), RecordingChannel(clock))).state == "adopted"
 
@@ -90,3 +97,53 @@ async def test_without_folder_or_key_the_reason_stands_instead(agent: Agent) -> 
     shutil.rmtree(folder)
     assert "no such folder" in str((await seen(agent))["signed"].source)
     assert in_agent(agent).names == []
+
+
+async def test_who_said_yes_is_named(agent: Agent) -> None:
+    assert str((await seen(agent))["agreed to"].source).endswith(", to which cli:me said yes")
+
+
+@pytest.mark.parametrize(("drafted", "is_same"), [("1.1.0", True), ("1.2.0", False)])
+async def test_what_a_model_wrote_names_the_synthesis_and_what_that_asked_about(
+    agent: Agent, clock: FakeClock, drafted: str, is_same: bool
+) -> None:
+    """Another draft than the one that was let in is seen; nothing in the words of the goal acts on a screen."""
+    wanted = SynthesisRequest(
+        goal="count \x1b[2Jwords", trace_id=UUID(int=5), mode="external", capability_hint=[], budget_cents=50
+    )
+    begun = await request(agent.log, clock, wanted, "cli:me")
+    await adopt(agent, clock, "1.1.0", begun.id)
+    async with agent.log.transaction() as tx:
+        asked = evolve(begun, stage="approval", digest=digest_of(version_of(drafted)))
+        await advance(tx, asked, N_("the tests are green"))
+    stages = await seen(agent)
+
+    assert list(stages)[:2] == ["made", "tested"]
+    assert str(stages["made"].source) == f"the synthesis {begun.id}: count \\x1b[2Jwords"
+    assert are_the_same(tuple(stages.values())) == is_same
+
+
+async def test_a_synthesis_that_is_not_on_record_any_more_is_named_all_the_same(agent: Agent, clock: FakeClock) -> None:
+    await adopt(agent, clock, "1.1.0", UUID(int=6))
+    stages = await seen(agent)
+
+    assert str(stages["made"].source) == f"the synthesis {UUID(int=6)}, which is not on record any more"
+    assert are_the_same(tuple(stages.values()))
+
+
+async def test_a_question_without_a_yes_is_seen_to_be_a_break(agent: Agent, clock: FakeClock) -> None:
+    """Such as where a part of the program let in what was only asked about."""
+    record = (await entry_of(agent)).record
+    assert record is not None
+    other = clock.new_id()
+    events = await agent.log.events(record.trace_id, ApprovalAsked)
+    async with agent.log.transaction() as tx:
+        for _, event in events:
+            assert isinstance(event, ApprovalAsked)
+            await tx.append(evolve(event, trace_id=other))
+        await records.born(tx, evolve(record, trace_id=other))
+    stages = await seen(agent)
+
+    assert "no yes to it is on record" in str(stages["agreed to"].source)
+    assert len({each.digest for each in stages.values()} - {""}) == 1
+    assert not are_the_same(tuple(stages.values()))
