@@ -68,7 +68,7 @@ SPEC_SCHEMA: Mapping[str, Any] = {
 SPEC_FORMAT = """\
 Answer with one JSON object and nothing else. It has exactly these keys:
 - "proposed_name": text; 3 to 41 lower-case letters, digits and _, with a letter first
-- "purpose": text of 1 to 4 sentences, at most 1000 characters
+- "purpose": text of 1 to 4 sentences, at most 600 characters
 - "input_schema": a JSON Schema with "type": "object" at its top, written as JSON text; no $ref
 - "output_schema": a JSON Schema, written as JSON text; no $ref
 - "capabilities_requested": list of texts
