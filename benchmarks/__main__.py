@@ -32,7 +32,9 @@ NAMES = (
     "neuron_check",
     "neuron_load",
     "neuron_run",
+    "neuron_birth",
     "embedding",
+    "judging",
 )
 _QUICK = Effort(rounds=2, slow_rounds=1, subjects=(0, 3), steps=2, events=20)
 _COLUMNS = ("what", "floor", "× floor, median", "× floor, min", "median µs", "min µs", "p99 µs", "floor median µs")

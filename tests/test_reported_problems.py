@@ -313,7 +313,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/reference/reported-problems.md"
 ROW = re.compile(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \|(.*)\|$", re.MULTILINE)
 NUMBERS = frozenset(range(1, 75)) - {4, 8, 14, 18, 26, 28, 32, 41, 43, 46, 57, 61, 66, 69, 71, 72}
-BUILT_LATER = NUMBERS & {31, 33, 36, 37, *range(39, 43)}
+BUILT_LATER = NUMBERS & {31, 36, 37, *range(39, 43)}
 WITHOUT_A_TEST = {50}
 """Rolling back an update is pip's business."""
 
