@@ -8,10 +8,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from attrs import evolve
+from drafted_neurons import report_of
 from signed_neurons import MANIFEST, write_neuron
 
 from myclaw_core.cli import main
-from myclaw_core.cli.neurons_test import _used
+from myclaw_core.cli.neurons_test import _print, _used
 from myclaw_core.neurons.shipped import shipped_folder
 
 BODY = b"async def run(ctx, args):\n    return {'n': len(args['text'].split())}\n"
@@ -53,9 +55,11 @@ def test_a_good_neuron_has_a_line_for_each_test_and_one_for_all(
         "passed  test_positive",
         "passed  test_edge",
         "passed  test_negative",
+        "1 of 1 small change of its body was noticed",
         "word_count",
     ]
-    assert all(re.search(r" (\d+ ms|\d+\.\d s), \d+\.\d\d s of CPU, \d+\.\d MB$", line) for line in lines)
+    timed = [*lines[:3], lines[-1]]
+    assert all(re.search(r" (\d+ ms|\d+\.\d s), \d+\.\d\d s of CPU, \d+\.\d MB$", line) for line in timed)
     assert "3 of 3 tests passed, a body that does nothing fails them" in lines[-1]
     assert not (neuron / "__pycache__").exists()
 
@@ -100,6 +104,37 @@ def test_programs_get_everything_as_one_document(neuron: Path, capsys: pytest.Ca
         ("test_negative", "passed", 1),
     ]
     assert document["cpu_s"] > 0
+
+
+def test_changes_of_the_body_that_no_test_noticed_are_named(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says what that means; whoever wrote the neuron decides, so the exit code is 0."""
+    trap = BODY.replace(b"args):\n", b"args):\n    if 'please' in args['text']:\n        return {'n': 0}\n")
+    (neuron / "body.py").write_bytes(trap)
+
+    assert main(["neurons", "test", str(neuron)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3:5] == [
+        "body.py:2: `if 'please' in args['text']` became `if False`, and no test noticed",
+        "body.py:3: `return {'n': 0}` became `return None`, and no test noticed",
+    ]
+    assert lines[5].startswith("weak: changes of its body that a test must notice and none did: 2 of 4; ")
+    assert lines[6] == "2 of 4 small changes of its body were noticed"
+    assert main(["neurons", "test", str(neuron), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["ok"], document["det_pass_rate"], document["mutants"], document["untried"]) == (True, 0.0, 4, 0)
+    assert document["survivors"] == lines[3:5]
+    assert document["weakness"] in lines[5]
+
+
+def test_changes_for_which_there_was_no_time_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside those that were tried."""
+    report = evolve(report_of("passed", "passed", "passed"), mutants=1, untried=23)
+
+    _print("word_count", report, [test.name for test in report.tests])
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "1 of 1 small change of its body was noticed",
+        "23 more were not tried: the time was over",
+    ]
 
 
 def test_what_the_analysis_refuses_is_not_run(neuron: Path, capsys: pytest.CaptureFixture[str]) -> None:
