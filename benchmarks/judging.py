@@ -67,10 +67,18 @@ async def _prefix(provider: Any, effort: Effort) -> Comparison:
     common, question = rubric("constitution"), rubric(QUESTIONS["purpose"])
     items = cycle(f"{block(each.item)}\n{question}" for each in labelled_items()[:10])
     numbers = cycle(range(1_000_000))
+
+    async def again() -> float:
+        """Time the second of two calls: the one before this was of the floor, with another rubric."""
+        await provider.score(_PACKAGED, common, next(items))
+        start = perf_counter()
+        await provider.score(_PACKAGED, common, next(items))
+        return perf_counter() - start
+
     return await compare(
         "judging",
         "a yes or no with the rubric of the call before",
-        lambda: provider.score(_PACKAGED, common, next(items)),
+        again,
         "the same with a rubric that is new from its first word on",
         lambda: provider.score(_PACKAGED, f"{next(numbers)} {common}", next(items)),
         rounds=_rounds(effort),

@@ -60,8 +60,7 @@ async def test_a_likely_yes_is_the_first_answer_a_likely_no_the_second(log_odds:
 
 @pytest.mark.parametrize("at", range(3))
 async def test_what_is_too_long_to_be_read_whole_is_not_compared(at: int) -> None:
-    texts = ["t", "a", "b"]
-    texts[at] = "x" * 4001
+    task, left, right = ("x" * 4001 if place == at else "x" for place in range(3))
 
     with pytest.raises(UnavailableError, match="more than 4000 characters"):
-        await AnswerCritic().compare(*texts, Model(1.0))
+        await AnswerCritic().compare(task, left, right, Model(1.0))
