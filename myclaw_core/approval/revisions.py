@@ -14,7 +14,7 @@ from myclaw_core.errors import CodecError
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import ApprovalAnswered
 from myclaw_core.messages import N_
-from myclaw_core.neurons.questions import ADMIT
+from myclaw_core.neurons.questions import ADMIT, DESIGN
 from myclaw_core.synthesis.types import Revision
 from myclaw_core.types.action import PlannedAction
 from myclaw_core.types.text import Text
@@ -45,10 +45,10 @@ STAGES: tuple[Literal["spec", "draft"], ...] = ("spec", "draft")
 
 @frozen(kw_only=True)
 class AnsweredDraft:
-    """Where a person's answer about a draft stands in the log; its words are there alone, so that they can be erased.
+    """Where a person's answer about a design or its draft stands in the log; its words are there alone, so that they can be erased.
 
     Attributes:
-        digest: Of the draft.
+        digest: Of the draft; empty for a design that was to begin.
     """
 
     digest: str
@@ -63,7 +63,7 @@ def is_revisable(action: PlannedAction) -> bool:
 
 
 def draft_of(action: PlannedAction) -> str:
-    """Return the digest of the draft that an action is about."""
+    """Return the digest of the draft that an action is about; empty where there is none yet."""
     return str(action.args_preview.get("digest", ""))
 
 
@@ -96,9 +96,9 @@ def revision_in(reply: Reply) -> Revision | None:
 
 
 async def note_answer(tx: LogTransaction, request: ApprovalRequest, approval: Approval) -> None:
-    """Note where the answer to a question about a draft stands, in the transaction that books it."""
+    """Note where the answer to a question about a design or its draft stands, in the transaction that books it."""
     action = request.draft.action
-    if is_revisable(action):
+    if action.tool_name in (ADMIT, DESIGN) and _synthesis_of(action):
         answered = AnsweredDraft(digest=draft_of(action), request_id=approval.request_id, trace_id=approval.trace_id)
         await tx.put(ANSWER_KIND, _synthesis_of(action), codec.dumps(answered))
 
@@ -110,13 +110,13 @@ async def asks_anew(tx: LogTransaction, request: ApprovalRequest) -> None:
 
 
 async def answer_about(log: EventLog, synthesis_id: UUID, digest: str) -> Approval | None:
-    """Return a person's last answer about a draft, however long ago and in whichever process it was given.
+    """Return a person's last answer about a design or its draft, however long ago and in whichever process.
 
     It is the answer as it was booked: a yes may still have expired before anything ran by it.
 
     Args:
         synthesis_id: Of the request that the draft was made for.
-        digest: Of the draft.
+        digest: Of the draft; empty for the question whether it may be designed.
 
     Returns:
         The answer; `None` where nobody has answered, or where the answer was erased.

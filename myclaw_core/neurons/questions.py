@@ -11,13 +11,16 @@ from myclaw_core.events.log import LogTransaction
 if TYPE_CHECKING:
     from myclaw_core.approval.gateway import Gateway
 
-__all__ = ["ADMIT", "asked_about", "end_outdated", "is_outdated"]
+__all__ = ["ADMIT", "DESIGN", "asked_about", "end_outdated", "is_outdated"]
 
 ADMIT = "neuron_admit"
 """The internal tool that lets a neuron in: by `name`, `version`, `digest` and, for a newer one, what it `replaces`.
 
 `synthesis` names the request that a draft was made for, where it was not a person who wrote it: then it can be revised.
 """
+
+DESIGN = "neuron_design"
+"""The internal tool that lets a design begin: by `goal`, `synthesis`, what it may cost and how many `failures` ask."""
 
 
 async def asked_about(gateway: Gateway) -> set[str]:

@@ -13,8 +13,9 @@ from myclaw_core.approval.types import DeferralEnding, Deferred
 from myclaw_core.events.types import ApprovalAnswered, DeferralEnded, StepEnded
 from myclaw_core.messages import N_
 from myclaw_core.runtime.deferred import put_left
+from myclaw_core.runtime.records import TURN_KIND
 from myclaw_core.runtime.single_call import SingleCall
-from myclaw_core.runtime.types import ToolCall, Turn
+from myclaw_core.runtime.types import CANCELLED, ToolCall, Turn
 from myclaw_core.synthesis.types import Revision
 from myclaw_core.types.text import Text
 
@@ -30,6 +31,7 @@ _ENDINGS: Mapping[DeferralEnding, Text] = {
     "dropped": N_("the question was let go"),
     "outdated": N_("what it was about has changed since it was asked"),
 }
+_CUT_OFF = N_("the yes was not followed; a stop came between")
 
 
 @frozen(kw_only=True)
@@ -37,7 +39,8 @@ class Asked:
     """How a question stands.
 
     Attributes:
-        state: `left` where it still waits for an answer, `run` where a yes was followed.
+        state: `left` where it still waits for an answer, or where a yes is being followed now; `run` where one was
+            followed, `cut off` where a stop came between.
         until: Until when it waits.
         reason: Why the call did not run, where that was not a person's no.
         ending: How the question ended by itself; empty where a person answered it.
@@ -45,7 +48,7 @@ class Asked:
         trace_id: The turn that left it.
     """
 
-    state: Literal["left", "run", "denied", "failed"]
+    state: Literal["left", "run", "denied", "failed", "cut off"]
     until: datetime | None = None
     reason: Text = field(factory=lambda: Text(""))
     ending: DeferralEnding | Literal[""] = ""
@@ -134,10 +137,7 @@ class LeftQuestion:
             return Asked(state="denied", revision=revision, trace_id=self.origin)
         if ended.ending != "run":
             return Asked(state="failed", ending=ended.ending, reason=_ENDINGS[ended.ending], trace_id=self.origin)
-        problem = await self._problem(ended.by)
-        if problem is not None:
-            return Asked(state="failed", reason=problem, trace_id=self.origin)
-        return Asked(state="run", trace_id=self.origin)
+        return await self._followed(ended.by)
 
     async def _revision(self, trace_id: UUID | None) -> Revision | None:
         """Return what the answer of a turn says should be otherwise."""
@@ -145,15 +145,19 @@ class LeftQuestion:
         answers = [event.approval for _, event in events if isinstance(event, ApprovalAnswered)]
         return next((each.revision for each in answers if each.revision is not None), None)
 
-    async def _problem(self, trace_id: UUID | None) -> Text | None:
-        """Return why the call failed that a yes let run, or `None`."""
+    async def _followed(self, trace_id: UUID | None) -> Asked:
+        """Return what became of the call that a yes let run."""
         events = await self.agent.log.events(trace_id, StepEnded) if trace_id else ()
-        steps = [
-            event.step for _, event in events if isinstance(event, StepEnded) and event.step.tool_name == self.tool
-        ]
-        if not steps:
-            return N_("the yes was not followed; a stop came between")
-        return steps[-1].error.message if steps[-1].error else None
+        steps = [event.step for _, event in events if isinstance(event, StepEnded)]
+        ended = [step for step in steps if step.tool_name == self.tool]
+        if not ended and await self.agent.log.get(TURN_KIND, str(trace_id)) is not None:
+            return Asked(state="left", trace_id=self.origin)
+        error = ended[-1].error if ended else None
+        if not ended or (error is not None and error.message.msgid == CANCELLED.msgid):
+            return Asked(state="cut off", reason=_CUT_OFF, trace_id=self.origin)
+        if error is None:
+            return Asked(state="run", trace_id=self.origin)
+        return Asked(state="failed", reason=error.message, trace_id=self.origin)
 
     async def _ask_at_once(self, channel: Channel) -> Asked:
         call = await self._call(channel, attended=channel.attended)

@@ -50,10 +50,11 @@ async def keep_designing(agent: Agent, channels: Channels) -> None:
 
 
 async def _look(agent: Agent, channels: Channels, paused: dict[UUID, datetime]) -> None:
-    now = agent.clock.now()
-    for synthesis in await standing(agent.log):
-        if synthesis.stage != "ended" and paused.get(synthesis.id, now) <= now:
-            paused.pop(synthesis.id, None)
+    now, every = agent.clock.now(), await standing(agent.log)
+    for over in [each for each, until in paused.items() if until <= now]:
+        del paused[over]
+    for synthesis in every:
+        if synthesis.stage != "ended" and synthesis.id not in paused:
             await _go_on(agent, synthesis, channels, paused)
 
 

@@ -13,15 +13,13 @@ from myclaw_core.errors import ToolFailure
 from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _
+from myclaw_core.neurons.questions import DESIGN
 from myclaw_core.runtime.tool import EffectSpec, Tool, ToolContext
 from myclaw_core.runtime.types import ToolResult
 from myclaw_core.synthesis import store
 from myclaw_core.synthesis.types import Synthesis
 
 __all__ = ["DESIGN", "Direction", "design_args"]
-
-DESIGN = "neuron_design"
-"""The internal tool that lets a design begin: by `goal`, `synthesis`, what it may cost and how many `failures` ask."""
 
 _SCHEMA = {
     "type": "object",

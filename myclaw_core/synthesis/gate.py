@@ -6,10 +6,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from myclaw_core.approval.revisions import answer_about
-from myclaw_core.approval.types import ApprovalRequest, Reply
+from myclaw_core.approval.types import Approval, ApprovalRequest, Reply
 from myclaw_core.errors import MyclawError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.adopting import Adoption, Answered
+from myclaw_core.neurons.records import digest_on_record
 from myclaw_core.runtime.answering import AnsweringChannel
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.left_question import Asked, LeftQuestion
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Gate", "rest_after"]
 
 _NOT_LET_IN = N_("you did not let it in")
+_NOT_WANTED = N_("you did not want it")
 
 
 def rest_after(move: Move) -> timedelta | None:
@@ -67,15 +69,17 @@ class Gate:
             words=f"design a neuron: {synthesis.request.goal}",
             origin=synthesis.asked_in,
         )
-        asked = await self._standing(question, synthesis)
         now = self._agent.clock.now()
+        if await question.left() is None and await self._no(synthesis) is not None:
+            return ended(synthesis, "rejected_direction", _NOT_WANTED, now)
+        asked = await self._standing(question, synthesis)
         match asked.state:
             case "left":
                 return self._waits(synthesis, asked)
             case "run":
                 return None
             case "denied":
-                return ended(synthesis, "rejected_direction", N_("you did not want it"), now)
+                return ended(synthesis, "rejected_direction", _NOT_WANTED, now)
         return ended(synthesis, "rejected_direction", asked.reason, now)
 
     async def approval(self, synthesis: Synthesis) -> Move | None:
@@ -85,13 +89,16 @@ class Gate:
             StoreError: The log cannot be read or written.
         """
         adoption = self._adoption(synthesis)
-        if await adoption.standing() is not None:
+        if digest_on_record(await adoption.record()) == adoption.digest:
             return self._born(synthesis)
         question = await adoption.question()
         question.origin = synthesis.asked_in
         if await question.left() is None and (said := await self._said(synthesis)) is not None:
             return said
         asked = await self._standing(question, synthesis)
+        if asked.state == "failed" and not asked.ending and not self._is_kept(synthesis.digest):
+            note = N_("its draft is gone; it is tested again before you are asked")
+            return onward(synthesis, "tests", note, self._agent.clock.now(), asked_in=None)
         answered = await adoption.after(asked)
         return self._after(synthesis, answered, asked)
 
@@ -118,19 +125,34 @@ class Gate:
 
     async def _said(self, synthesis: Synthesis) -> Move | None:
         """Return the move after a no that was booked, by whichever process; `None` where there was none."""
-        answer = await answer_about(self._agent.log, synthesis.id, synthesis.digest)
-        if answer is None or answer.verdict != "denied":
+        answer = await self._no(synthesis)
+        if answer is None:
             return None
         if answer.revision is not None:
             return _revised(synthesis, answer.revision, self._agent)
         return abandoned(synthesis, _NOT_LET_IN, self._agent.clock.now())
 
+    async def _no(self, synthesis: Synthesis) -> Approval | None:
+        """Return the no to its last question, `None` where that was not answered so."""
+        answer = await answer_about(self._agent.log, synthesis.id, synthesis.digest)
+        return answer if answer is not None and answer.verdict == "denied" else None
+
     async def _standing(self, question: LeftQuestion, synthesis: Synthesis) -> Asked:
-        """Return how a question stands: asked now where it never was, put again where it waits and somebody is here."""
+        """Return how a question stands: asked now where it never was, put again where it waits and somebody is here.
+
+        It is asked again where a stop came between a yes and what it lets happen.
+        """
         is_there = self._channel is not None and self._channel.attended
         if synthesis.asked_in is None or (is_there and await question.left() is not None):
             return await question.ask(self._quiet, self._channel)
-        return await question.stands()
+        asked = await question.stands()
+        return await question.ask(self._quiet, self._channel) if asked.state == "cut off" else asked
+
+    def _is_kept(self, digest: str) -> bool:
+        try:
+            return self._agent.admission.drafts.read(digest).digest == digest
+        except MyclawError:
+            return False
 
     def _waits(self, synthesis: Synthesis, asked: Asked) -> Move | None:
         if synthesis.asked_in == asked.trace_id:
@@ -149,6 +171,8 @@ class Gate:
                 return _revised(synthesis, answered.revision, self._agent)
             case "denied":
                 return abandoned(synthesis, _NOT_LET_IN, now)
+            case "failed" if asked.state == "run":
+                return self._born(synthesis)  # and changed or removed since
         return abandoned(synthesis, answered.reason, now)
 
     def _born(self, synthesis: Synthesis) -> Move:

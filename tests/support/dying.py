@@ -33,6 +33,7 @@ __all__ = [
     "die_everywhere",
     "put_around_changes",
     "put_around_commits",
+    "put_around_file_calls",
 ]
 
 THROUGH = "through"
@@ -89,6 +90,35 @@ def put_around_changes(agent: Agent, points: Reachable) -> None:
         points.reach("after the file changed")
 
     PinnedFiles.apply = apply  # type: ignore[method-assign]
+
+
+def put_around_file_calls(points: Reachable) -> None:
+    """Put a point before each call that moves, removes or syncs a file or folder, and one after each that makes one."""
+
+    def before(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            points.reach(f"before {name}")
+            return plain(*args, **options)
+
+        return call
+
+    def after(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            result = plain(*args, **options)
+            points.reach(f"after {name}")
+            return result
+
+        return call
+
+    plain_open = os.open
+
+    def open_(path: Any, flags: int, *args: Any, **options: Any) -> int:
+        return (after("creat", plain_open) if flags & os.O_CREAT else plain_open)(path, flags, *args, **options)
+
+    for name in ("rename", "replace", "unlink", "rmdir", "fsync"):
+        setattr(os, name, before(name, getattr(os, name)))
+    os.mkdir = after("mkdir", os.mkdir)
+    os.open = open_
 
 
 def desk_of(agent: Agent, channel: RecordingChannel | None = None) -> SessionDesk:
