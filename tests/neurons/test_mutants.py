@@ -102,7 +102,7 @@ def test_whatever_way_python_is_written_in_a_change_is_python_and_a_change(kind:
         compile(mutant.source, "body.py", "exec")
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.sampled_from(SOURCES), st.integers(1, 150))
 def test_each_of_them_compiles_is_unlike_all_others_and_leaves_the_other_lines_as_they_are(
     source: bytes, most: int
