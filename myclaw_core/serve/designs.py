@@ -24,6 +24,8 @@ LOOK_S = 5.0
 """How often it is looked what can go on."""
 PAUSE = timedelta(minutes=15)
 """So long a design rests that something that passes kept from going on."""
+BUSY = timedelta(seconds=30)
+"""So long it rests while another process designs."""
 
 _log = logging.getLogger("myclaw.serve")
 Channels = Callable[[], Awaitable[Sequence[tuple[str, Channel]]]]
@@ -59,11 +61,15 @@ async def _look(agent: Agent, channels: Channels, paused: dict[UUID, datetime]) 
 
 
 async def _go_on(agent: Agent, before: Synthesis, channels: Channels, paused: dict[UUID, datetime]) -> None:
+    from myclaw_core.synthesis.lock import BusyError
     from myclaw_core.synthesis.pipeline import Synthesizer
 
     lines: list[Text] = []
     try:
         after = await Synthesizer(agent, QuietChannel(), None, lines.append).go_on(before)
+    except BusyError:
+        paused[before.id] = agent.clock.now() + BUSY
+        return
     except Exception as error:
         _log.warning("the design %s cannot go on now: %s", before.id, one_line(error))
         paused[before.id] = agent.clock.now() + PAUSE

@@ -11,9 +11,13 @@ from pathlib import Path
 from myclaw_core.errors import UnavailableError
 from myclaw_core.messages import N_
 
-__all__ = ["designing"]
+__all__ = ["BusyError", "designing"]
 
 _FILE = "synthesis.lock"
+
+
+class BusyError(UnavailableError):
+    """Raised while another process designs."""
 
 
 @contextmanager
@@ -24,7 +28,8 @@ def designing(state: Path) -> Iterator[None]:
         state: The folder of state.
 
     Raises:
-        UnavailableError: Another process holds it, or it cannot be made.
+        BusyError: Another process holds it.
+        UnavailableError: It cannot be made.
     """
     path = state / _FILE
     try:
@@ -36,7 +41,7 @@ def designing(state: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
-        raise UnavailableError(N_("another process designs a neuron now; try again when it has ended")) from None
+        raise BusyError(N_("another process designs a neuron now; try again when it has ended")) from None
     try:
         yield
     finally:
