@@ -102,7 +102,11 @@ def settled_manifest(data: bytes, version: str, trace_id: UUID) -> bytes:
 
 
 def _differences(spec: NeuronSpec, manifest: NeuronManifest) -> Iterator[Text]:
-    """Yield what the manifest declares otherwise than the spec: not more, not less."""
+    """Yield what the manifest declares otherwise than the spec: not more, not less, and for what the spec says."""
+    if manifest.purpose.split() != spec.purpose.split():  # it is compared with those of other neurons, and judged by
+        yield N_(
+            "the purpose in the manifest must be that of the spec: {purpose}", purpose=" ".join(spec.purpose.split())
+        )
     yield from _between("capabilities", spec.capabilities_requested, manifest.capabilities)
     yield from _between("may_call", spec.may_call, manifest.may_call)
 

@@ -49,9 +49,10 @@ def refused(synthesis: Synthesis, to: Literal["spec", "draft"], feedback: Sequen
 def vetoed(synthesis: Synthesis, feedback: Sequence[Text], now: datetime) -> Move:
     """Return the move after a spec that asked for what is forbidden; it costs no retry."""
     why = joined(feedback)
-    if synthesis.vetoes + 1 >= MAX_VETOES:
-        return abandoned(synthesis, N_("what it would need is forbidden: {why}", why=why), now)
-    moved = evolve(synthesis, stage="spec", at=now, vetoes=synthesis.vetoes + 1, feedback=tuple(feedback))
+    counted = evolve(synthesis, vetoes=synthesis.vetoes + 1)
+    if counted.vetoes >= MAX_VETOES:
+        return abandoned(counted, N_("what it would need is forbidden: {why}", why=why), now)
+    moved = evolve(counted, stage="spec", at=now, feedback=tuple(feedback))
     return Move(to=moved, note=N_("forbidden, which costs no attempt: {why}", why=why))
 
 

@@ -127,12 +127,26 @@ class Synthesizer:
         except StoreError:
             raise
         except Exception as error:
+            if await self._waits(synthesis):
+                raise PausedError(_told(error)) from error
             return self._crashed(synthesis, error)
+
+    async def _waits(self, synthesis: Synthesis) -> bool:
+        """Return whether a question about it waits: whoever answers that later must find what it is about."""
+        left = await self._agent.services.gateway.left()
+        return any(each.sealed.args.get("synthesis") == str(synthesis.id) for each in left)
 
     async def _designed(self, synthesis: Synthesis) -> Synthesis:
         """Take a synthesis through the stages that need no person, in one trace."""
         run = await DesignRun.of(self._agent, synthesis, self._channel)
-        materials = await Materials.of(self._agent, synthesis)
+        try:
+            materials = await Materials.of(self._agent, synthesis)
+        except StoreError:
+            raise
+        except UnavailableError as error:
+            raise PausedError(error.text) from error
+        except Exception as error:
+            return await self._moved(self._crashed(synthesis, error))
         async with run.recorded():
             while synthesis.stage not in ("approval", "ended"):
                 synthesis = await self._stage(run, synthesis, materials)
@@ -173,8 +187,7 @@ class Synthesizer:
 
     def _crashed(self, synthesis: Synthesis, error: Exception) -> Move:
         _log.exception("the synthesis %s broke off at the stage %s", synthesis.id, synthesis.stage, exc_info=error)
-        why = error.text if isinstance(error, MyclawError) else Text(one_line(error))
-        reason = N_("the stage {stage} broke off: {why}", stage=synthesis.stage, why=why)
+        reason = N_("the stage {stage} broke off: {why}", stage=synthesis.stage, why=_told(error))
         return abandoned(synthesis, reason, self._agent.clock.now())
 
     async def _moved(self, move: Move, run: DesignRun | None = None) -> Synthesis:
@@ -206,6 +219,10 @@ async def _next(run: DesignRun, synthesis: Synthesis, materials: Materials) -> M
             return await asyncio.to_thread(analyse, run, synthesis)
         case _:
             return await try_out(run, synthesis, materials)
+
+
+def _told(error: Exception) -> Text:
+    return error.text if isinstance(error, MyclawError) else Text(one_line(error))
 
 
 def _costing(synthesis: Synthesis, cost_eur: float) -> Synthesis:

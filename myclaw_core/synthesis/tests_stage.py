@@ -91,7 +91,7 @@ def _feedback(report: BirthReport, reward: RewardBreakdown, gate: float) -> Sequ
     for test in report.tests:
         if test.outcome == "failed":
             told.append(N_("the test {name} failed: {reason}", name=test.name, reason=test.reason))
-    return tuple(dict.fromkeys(told))[:_MOST_FEEDBACK]
+    return tuple({str(each): each for each in told}.values())[:_MOST_FEEDBACK]
 
 
 def _stage(
