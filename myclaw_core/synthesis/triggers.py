@@ -20,6 +20,8 @@ _STOPPED: Mapping[EndedBy, Text] = {
     "invalid": N_("its calls fitted no tool, again and again"),
 }
 _MOST_TOOLS = 8
+_ENOUGH_TOOLS = 2
+_ENOUGH_CALLS = 3
 _MOST_NAME_CHARS = 64
 
 
@@ -27,7 +29,7 @@ def trigger_of(trace: ExecutionTrace, turn: Turn) -> Text | None:
     """Return why a closed trace asks for a new skill, `None` where it does not; pure.
 
     A turn asks for one where it was stopped because it went in circles, used up its steps or made calls that fit no
-    tool, and where it ended with an answer although every call that was tried had failed. It never does where a no of a
+    tool, and where it ended with an answer although every call failed, of two tools or three in all. It never does where a no of a
     person or of the policy stood in the way, and never where what failed may pass by itself.
 
     Args:
@@ -40,7 +42,7 @@ def trigger_of(trace: ExecutionTrace, turn: Turn) -> Text | None:
     if trace.outcome == "failed":
         stopped = _STOPPED.get(trace.ended_by)
         return None if stopped is None else _with_tools(stopped, trace)
-    if trace.outcome == "success" and trace.ended_by == "answer" and _all_failed(trace.steps):
+    if trace.outcome == "success" and trace.ended_by == "answer" and _are_exhausted(trace.steps):
         return _with_tools(N_("none of its calls worked"), trace)
     return None
 
@@ -67,10 +69,14 @@ def _was_denied(step: ActionStep) -> bool:
     return step.error is not None and step.error.kind == "denied"
 
 
-def _all_failed(steps: Sequence[ActionStep]) -> bool:
-    """Return whether something was tried and no call of the model gave a result."""
+def _are_exhausted(steps: Sequence[ActionStep]) -> bool:
+    """Return whether no call of the model gave a result, although it tried several tools or one again and again.
+
+    A single miss, such as a name that was mistyped, asks for an answer and not for a skill.
+    """
     tried = [step for step in steps if not step.callers]
-    return bool(tried) and all(step.error is not None for step in tried)
+    is_enough = len(tried) >= _ENOUGH_CALLS or len({step.tool_name for step in tried}) >= _ENOUGH_TOOLS
+    return is_enough and all(step.error is not None for step in tried)
 
 
 def _may_pass(steps: Sequence[ActionStep]) -> bool:
