@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core import codec
+from myclaw_core.cli.design_words import about, stage_word
 from myclaw_core.clock import local_zone
 from myclaw_core.columns import columns
-from myclaw_core.errors import UsageError
-from myclaw_core.events.words import word
 from myclaw_core.files.visible import visible
-from myclaw_core.messages import N_, _
+from myclaw_core.messages import _
 from myclaw_core.neurons.admission import Admission
 
 if TYPE_CHECKING:
+    from myclaw_core.neurons.drafts import Tested
     from myclaw_core.synthesis.types import Synthesis
 
 __all__ = ["run"]
@@ -52,11 +52,10 @@ def _lines(found: Sequence[Synthesis]) -> Iterator[str]:
         return
     rows = [[_("id"), _("since"), _("stage"), _("goal")]]
     for each in found:
-        stage = word(each.result.outcome if each.result else each.stage)
         goal = each.request.goal
         shown = goal if len(goal) <= _GOAL_CHARS else f"{goal[: _GOAL_CHARS - 1]}…"
         at = f"{each.at.astimezone(local_zone()):%Y-%m-%d %H:%M}"
-        rows.append([str(each.id)[-_SHORT:], at, stage, visible(shown)])
+        rows.append([str(each.id)[-_SHORT:], at, stage_word(each), visible(shown)])
     yield from columns(rows)
     if any(each.stage == "direction" for each in found):
         yield _("what waits for your word to begin: 'myclaw neurons synthesize --resume ID' asks you")
@@ -81,12 +80,19 @@ async def _dossier(named: str, *, as_json: bool) -> int:
         trust = neurons.trust
         synthesis = await matching(trust.log, named)
         if synthesis.stage != "approval":
-            raise UsageError(N_("no draft of it waits for an answer; its stage is {stage}", stage=synthesis.stage))
+            print(_document(synthesis, None) if as_json else about(synthesis))
+            return 0
         admission = Admission.configured(trust.home, trust.log, trust.clock, trust.dispatcher, trust.config)
         draft = admission.drafts.read(synthesis.digest)
         replaces = records.digest_on_record(await records.find(trust.log, draft.manifest.name))
         if as_json:
-            print(json.dumps(codec.unstructure(draft.tested), ensure_ascii=False, indent=2))
+            print(_document(synthesis, draft.tested))
         else:
             print(dossier(draft, admission.around(draft.manifest, replaces)))
     return 0
+
+
+def _document(synthesis: Synthesis, tested: Tested | None) -> str:
+    """Return how it stands and, where its draft waits for an answer, what the tests of that showed."""
+    document = {"proposal": _json(synthesis), "tested": codec.unstructure(tested)}
+    return json.dumps(document, ensure_ascii=False, indent=2)

@@ -6,10 +6,13 @@ import argparse
 import asyncio
 import json
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 from myclaw_core import codec
+from myclaw_core.cli.design_words import how_it_ended
 from myclaw_core.cli.person import sender, tell_notices
+from myclaw_core.clock import local_zone
 from myclaw_core.errors import UsageError
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render, use_language
@@ -23,6 +26,7 @@ __all__ = ["run"]
 
 _MOST_EUR = 100.0
 _STOPPED = 130
+_SHORT = 12
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _run(args: argparse.Namespace) -> int:
     from myclaw_core.agent import Agent
-    from myclaw_core.cli.talk import stoppable, stopped
+    from myclaw_core.cli.talk import stoppable
     from myclaw_core.paths import Home
 
     if args.json:
@@ -48,9 +52,13 @@ async def _run(args: argparse.Namespace) -> int:
         try:
             ended = await stoppable(_designed(agent, args))
         except asyncio.CancelledError:
-            stopped()
+            await _stopped(agent, args)
             return _STOPPED
-    return _end(ended, as_json=args.json)
+        if args.json:
+            print(json.dumps(_json(ended), ensure_ascii=False, indent=2))
+        else:
+            await _tell_end(agent, ended)
+    return 0 if ended.result is None or ended.result.outcome == "born" else 1
 
 
 async def _designed(agent: Agent, args: argparse.Namespace) -> Synthesis:
@@ -59,14 +67,19 @@ async def _designed(agent: Agent, args: argparse.Namespace) -> Synthesis:
     from myclaw_core.synthesis.store import matching
     from myclaw_core.synthesis.wanted import by_hand, require_ready
 
+    say = _silent if args.json else _say
     channel = None if args.json else agent.channels.get("terminal")
-    synthesizer = Synthesizer(agent, QuietChannel(), channel, _silent if args.json else _say)
+    synthesizer = Synthesizer(agent, QuietChannel(), channel, say)
     if args.resume:
         synthesis = await matching(agent.log, args.resume)
-        if synthesis.stage not in ("ended", "approval", "direction"):
+        if synthesis.result is not None:
+            say(how_it_ended(synthesis.result))
+        elif synthesis.stage not in ("approval", "direction"):
             await require_ready(agent)
         return await synthesizer.go_on(synthesis)
     request = await by_hand(agent, args.goal, args.budget)
+    most = N_("its model calls may cost up to {cost_eur} EUR", cost_eur=f"{request.budget_cents / 100:.4g}")
+    say(N_("a neuron is designed for it; {most}", most=most))
     return await synthesizer.synthesize(request, sender())
 
 
@@ -78,18 +91,37 @@ def _silent(_line: Text) -> None:
     """Say nothing: a program reads the end."""
 
 
-def _end(synthesis: Synthesis, *, as_json: bool) -> int:
-    """Tell how it stands, and return the exit code."""
+async def _stopped(agent: Agent, args: argparse.Namespace) -> None:
+    """Say how to go on with what was stopped."""
+    from myclaw_core.cli.talk import stopped
+    from myclaw_core.synthesis.store import matching
+    from myclaw_core.synthesis.wanted import open_for
+
+    left = await matching(agent.log, args.resume) if args.resume else await open_for(agent, args.goal)
+    if left is None:
+        stopped()
+        return
+    told = _("stopped; '{command}' goes on with it", command=_again(left))
+    print(f"myclaw: {visible(told)}", file=sys.stderr)
+
+
+async def _tell_end(agent: Agent, synthesis: Synthesis) -> None:
+    """Say what happens next with what waits, and what was spent on what ended."""
+    from myclaw_core.synthesis.rests import resting
+
     result = synthesis.result
-    if as_json:
-        print(json.dumps(_json(synthesis), ensure_ascii=False, indent=2))
-    elif result is None:
-        again = f"myclaw neurons synthesize --resume {str(synthesis.id)[-12:]}"
-        line = _("it waits; '{command}' goes on with it", command=again)
-        print(visible(line))
-    else:
-        print(_("cost: {cost_eur:.4f} EUR, retries: {n}", cost_eur=result.cost_cents / 100, n=result.retries_used))
-    return 0 if result is None or result.outcome == "born" else 1
+    if result is None:
+        print(visible(_("it waits; '{command}' goes on with it", command=_again(synthesis))))
+        return
+    print(_("cost: {cost_eur:.4f} EUR, retries: {n}", cost_eur=result.cost_cents / 100, n=result.retries_used))
+    found = await resting(agent.log, agent.embedding, synthesis.request.goal, agent.clock.now())
+    if found is not None:
+        until = f"{found.until.astimezone(local_zone()):%Y-%m-%d %H:%M}"
+        print(_("no neuron is designed for about the same before {until}", until=until))
+
+
+def _again(synthesis: Synthesis) -> str:
+    return f"myclaw neurons synthesize --resume {str(synthesis.id)[-_SHORT:]}"
 
 
 def _json(synthesis: Synthesis) -> dict[str, Any]:

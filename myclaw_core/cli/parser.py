@@ -346,7 +346,7 @@ def _add_neuron_design(verbs: argparse._SubParsersAction[argparse.ArgumentParser
     proposals = verbs.add_parser("proposals", help=_("what may be designed, is under way, or ended lately"))
     add_json(proposals)
     proposals.set_defaults(command="neurons proposals")
-    dossier = verbs.add_parser("dossier", help=_("everything about a draft that waits for your answer"))
+    dossier = verbs.add_parser("dossier", help=_("everything about one, with the draft that waits for your answer"))
     dossier.add_argument("id", metavar="ID", help=_("as 'neurons proposals' lists it, or the neuron's name"))
     add_json(dossier)
     dossier.set_defaults(command="neurons dossier")

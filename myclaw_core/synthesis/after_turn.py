@@ -6,10 +6,12 @@ import logging
 from typing import TYPE_CHECKING
 
 from myclaw_core.errors import MyclawError
+from myclaw_core.messages import N_
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.quiet import QuietChannel
 from myclaw_core.runtime.types import ExecutionTrace, Turn
 from myclaw_core.synthesis.pipeline import Synthesizer
+from myclaw_core.synthesis.triggers import trigger_of
 from myclaw_core.synthesis.wanted import request_after
 
 if TYPE_CHECKING:
@@ -43,7 +45,9 @@ class AfterFailure:
         """
         try:
             synthesis = await request_after(self._agent, trace, turn)
-            if synthesis is not None:
+            why = trigger_of(trace, turn)
+            if synthesis is not None and why is not None:
+                self._channel.notice(N_("{why}: you are asked whether a neuron may be designed for it", why=why))
                 channel = self._channel if self._here else None
                 tell = self._channel.notice if self._here else lambda _line: None
                 await Synthesizer(self._agent, QuietChannel(), channel, tell).go_on(synthesis)

@@ -33,7 +33,7 @@ _NOT_WANTED = N_("you did not want it")
 def rest_after(move: Move) -> timedelta | None:
     """Return how long the goal of what ended without a neuron rests; `None` where it does not."""
     result, request = move.to.result, move.to.request
-    if result is None or result.outcome == "born":
+    if result is None or result.outcome == "born" or not move.rests:
         return None
     is_refused = result.outcome == "rejected_direction" and request.mode == "internal"
     return REFUSED_RESTS if is_refused else ABANDONED_RESTS

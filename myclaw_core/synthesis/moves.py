@@ -22,10 +22,15 @@ MAX_VETOES = 3
 
 @frozen(kw_only=True)
 class Move:
-    """Where a synthesis stands from now on, and one line on what became of the stage before."""
+    """Where a synthesis stands from now on, and one line on what became of the stage before.
+
+    Attributes:
+        rests: Whether its goal is left alone for a time, where it ended without a neuron.
+    """
 
     to: Synthesis
     note: Text
+    rests: bool = True
 
 
 def onward(synthesis: Synthesis, stage: Stage, note: Text, now: datetime, **changes: Any) -> Move:
@@ -43,7 +48,8 @@ def refused(synthesis: Synthesis, to: Literal["spec", "draft"], feedback: Sequen
     moved = evolve(
         synthesis, stage=to, at=now, retries=synthesis.retries + 1, feedback=tuple(feedback), digest="", asked_in=None
     )
-    return Move(to=moved, note=N_("refused: {why}", why=why))
+    note = N_("refused, attempt {n} of {most}: {why}", n=moved.retries, most=MAX_RETRIES + 1, why=why)
+    return Move(to=moved, note=note)
 
 
 def vetoed(synthesis: Synthesis, feedback: Sequence[Text], now: datetime) -> Move:

@@ -163,7 +163,7 @@ class Synthesizer:
                 await finished(self._spent(synthesis, spent_eur))
             raise
         cost_eur = synthesis.cost_eur + run.spent_eur - before_eur
-        return await self._moved(Move(to=_costing(move.to, cost_eur), note=move.note), run)
+        return await self._moved(evolve(move, to=_costing(move.to, cost_eur)), run)
 
     async def _tried(self, run: DesignRun, synthesis: Synthesis, materials: Materials) -> Move:
         """Return what becomes of a synthesis by its next stage: every failure is an outcome."""
@@ -177,7 +177,8 @@ class Synthesizer:
         except RefusedError as error:
             return refused(synthesis, error.to, error.feedback, now())
         except BudgetExceededError as error:
-            return abandoned(synthesis, error.text, now())
+            move = abandoned(synthesis, error.text, now())
+            return evolve(move, rests=synthesis.request.mode == "internal")  # a person may give it more at once
         except (PausedError, StoreError):
             raise
         except UnavailableError as error:

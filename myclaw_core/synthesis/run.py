@@ -130,7 +130,8 @@ class DesignRun:
         except TooDearError as error:
             raise BudgetExceededError(
                 N_(
-                    "another call may cost {worst_eur} EUR, and the budget of the request leaves {left_eur} EUR",
+                    "another call may cost {worst_eur} EUR, and the budget of the request leaves {left_eur} EUR; "
+                    "--budget or [synthesis] budget_eur sets it",
                     worst_eur=f"{error.worst_eur:.4f}",
                     left_eur=f"{error.left_eur:.4f}",
                 )

@@ -88,8 +88,9 @@ def _feedback(report: BirthReport, reward: RewardBreakdown, gate: float) -> Sequ
     """Return what the next attempt is told: R and its parts, then what failed."""
     told = [N_("R was {total:.2f}, and {gate:.2f} is needed", total=reward.total, gate=gate), *reward.feedback]
     told += report.problems
+    said = [str(each) for each in told]
     for test in report.tests:
-        if test.outcome == "failed":
+        if test.outcome == "failed" and not any(str(test.reason) in each for each in said):
             told.append(N_("the test {name} failed: {reason}", name=test.name, reason=test.reason))
     return tuple({str(each): each for each in told}.values())[:_MOST_FEEDBACK]
 

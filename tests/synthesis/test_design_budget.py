@@ -41,7 +41,8 @@ async def test_the_budget_of_the_request_ends_it_midway(open_agent: Any) -> None
     assert writer.stages == ["spec"]
     assert ended.result.cost_cents == pytest.approx(10.0)
     assert ended.result.rejection_reason == (
-        "another call may cost 0.4000 EUR, and the budget of the request leaves 0.3500 EUR"
+        "another call may cost 0.4000 EUR, and the budget of the request leaves 0.3500 EUR; "
+        "--budget or [synthesis] budget_eur sets it"
     )
 
 
