@@ -7,6 +7,7 @@ from datetime import datetime
 
 from myclaw_core.messages import N_
 from myclaw_core.trust.promotion import TrustRecord
+from myclaw_core.trust.subject import parent_of
 from myclaw_core.trust.thresholds import NEVER, clamped
 from myclaw_core.trust.types import EarnedBy
 from myclaw_core.types.action import Caller, PlannedAction
@@ -29,8 +30,8 @@ def on_probation(
 ) -> Text | None:
     """Return why a side effect of neurons is asked about at first, `None` where none of those that act is new to it.
 
-    A neuron is new to a class until it has as many samples of it as the threshold of the class demands, all earned by
-    the bytes of its body as they are now; its birth counts for none (synthesis.md, "Probation").
+    A neuron is new until it has as many samples of a class, or of its kind anywhere, as the threshold of the class
+    demands, all earned by the bytes of its body as they are now; its birth counts for none (synthesis.md, "Probation").
 
     Args:
         threshold: That of the effect's class; without one that can be met it is new for ever.
@@ -70,6 +71,10 @@ def _name(neuron: Caller) -> str:
 
 
 def _earned(each: Caller, effect: Effect, action: PlannedAction, record: TrustRecord, now: datetime) -> int:
-    """Return the samples of a class that these bytes of a neuron earned; none where it is not known who earned them."""
-    view = record.view((each.actor, effect.effect_class), now, EarnedBy(each.version, action.model))
-    return view.state.earned if view is not None and view.state.version == each.version != "" else 0
+    """Return the samples that these bytes of a neuron earned; none where it is not known who earned them."""
+    own = (each.actor, effect.effect_class)
+    views = (
+        record.view(subject, now, EarnedBy(each.version, action.model)) for subject in (own, parent_of(own)) if subject
+    )
+    states = (view.state for view in views if view is not None)
+    return max((state.earned for state in states if state.version == each.version != ""), default=0)

@@ -29,8 +29,8 @@ def trigger_of(trace: ExecutionTrace, turn: Turn) -> Text | None:
     """Return why a closed trace asks for a new skill, `None` where it does not; pure.
 
     A turn asks for one where it was stopped because it went in circles, used up its steps or made calls that fit no
-    tool, and where it ended with an answer although every call failed, of two tools or three in all. It never does where
-    a no of a person or of the policy stood in the way, and never where what failed may pass by itself.
+    tool, and where it ended with an answer although every call failed, of two tools or three in all. It never does
+    where a no of a person or of the policy stood in the way, and never where what failed may pass by itself.
 
     Args:
         turn: What was asked; only what the person typed is a goal.
