@@ -64,6 +64,9 @@ _ESTIMATOR_METHODS = ("initial", "born", "update", "score", "effective_count")
 _VECTOR_METHODS = ("read", "write")
 _EMBEDDER_METHODS = ("missing", "embed_queries", "embed_passages", "close")
 _SANDBOX_METHODS = ("missing", "run", "missing_for_code", "start")
+_PART = re.compile(r"[a-z][a-z0-9_]{0,40}")
+_MOST_PARTS = 32
+"""Each is a row of the table that a person reads before a draft is let in."""
 
 
 @frozen(kw_only=True)
@@ -282,10 +285,12 @@ def read_reward_parts(answer: Any, _plugin: str) -> tuple[RewardPart, ...]:
     """Return parts of R, each in [0, 1]."""
     if not isinstance(answer, list | tuple):
         raise _instead(answer, "list")
+    if len(answer) > _MOST_PARTS:
+        raise PluginError(N_("gave more than {n} parts of the reward", n=_MOST_PARTS))
     for part in answer:
         if not isinstance(part, RewardPart):
             raise _instead(part, "RewardPart")
-        if not isinstance(part.name, str) or not _NAME.fullmatch(part.name):
+        if not isinstance(part.name, str) or not _PART.fullmatch(part.name):
             raise PluginError(N_("gave a part of the reward with the name {name!r}", name=str(part.name)[:80]))
         if not _is_share(part.value):
             raise PluginError(N_("gave {name} a value that is not between 0 and 1", name=part.name))

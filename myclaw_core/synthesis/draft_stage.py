@@ -9,7 +9,7 @@ from uuid import UUID
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
 from myclaw_core.neurons.checking import check_neuron
-from myclaw_core.neurons.manifest import MANIFEST_FILE, read_manifest
+from myclaw_core.neurons.manifest import MANIFEST_FILE, ManifestError, read_manifest
 from myclaw_core.neurons.normal import normalized
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.synthesis.answers import DRAFT_FORMAT, AnswerError, read_files
@@ -19,6 +19,7 @@ from myclaw_core.synthesis.materials import Materials
 from myclaw_core.synthesis.moves import Move, onward
 from myclaw_core.synthesis.run import DesignRun
 from myclaw_core.synthesis.types import NeuronSpec, Synthesis
+from myclaw_core.synthesis.wording import worded
 from myclaw_core.types.text import Text
 
 __all__ = ["ORIGIN", "analyse", "bytes_of", "write_draft"]
@@ -33,13 +34,16 @@ async def write_draft(run: DesignRun, synthesis: Synthesis, materials: Materials
     """Return the move to the analysis, with the three files in their normal form (stage 3).
 
     Raises:
-        StaticAnalysisError: The answer holds no three files; it costs a retry.
+        StaticAnalysisError: The answer holds no three files, or its manifest gets round what the core wrote in it; it
+            costs a retry.
         BudgetExceededError: It would cost too much.
         PausedError: No model can be had now.
+        UnavailableError: Nobody words the prompt.
     """
     agent = run.agent
     version = next_version(materials.version_of(synthesis.patches))
-    prompt = agent.author().draft_prompt(draft_brief(synthesis, materials, version))
+    author, brief = agent.author(), draft_brief(synthesis, materials, version)
+    prompt = worded(agent.services.config.slots.synthesizer, lambda: author.draft_prompt(brief))
     answer = await run.ask(_PURPOSE, prompt, DRAFT_FORMAT)
     if answer.is_cut:
         raise StaticAnalysisError([N_("the answer was too long and was cut; write less code")])
@@ -47,7 +51,9 @@ async def write_draft(run: DesignRun, synthesis: Synthesis, materials: Materials
         files = read_files(answer.text)
     except AnswerError as error:
         raise StaticAnalysisError([error.text]) from error
-    files = {**files, MANIFEST_FILE: settled_manifest(files[MANIFEST_FILE], version, synthesis.request.trace_id)}
+    manifest = settled_manifest(files[MANIFEST_FILE], version, synthesis.request.trace_id)
+    _require_settled(manifest, version, synthesis.request.trace_id)
+    files = {**files, MANIFEST_FILE: manifest}
     size = sum(map(len, files.values()))
     return onward(
         synthesis,
@@ -99,6 +105,17 @@ def settled_manifest(data: bytes, version: str, trace_id: UUID) -> bytes:
         text, n = re.subn(rf"^{key}[ \t]*:.*$", line, text, count=1, flags=re.MULTILINE)
         text = text if n else f"{text.rstrip()}\n{line}\n"
     return normalized(text.encode("utf-8"))
+
+
+def _require_settled(data: bytes, version: str, trace_id: UUID) -> None:
+    """Check that a manifest means what was written in it; one that cannot be read is left to the analysis."""
+    try:
+        manifest = read_manifest(data)
+    except ManifestError:
+        return
+    if (manifest.version, manifest.origin, manifest.trace_id) != (version, ORIGIN, trace_id):
+        told = N_("write {keys} in the manifest as plain keys, each alone on a line", keys="version, origin, trace_id")
+        raise StaticAnalysisError([told])
 
 
 def _differences(spec: NeuronSpec, manifest: NeuronManifest) -> Iterator[Text]:

@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from myclaw_core.errors import UsageError
 from myclaw_core.messages import N_
+from myclaw_core.neurons.analysis.limits import is_hidden
 from myclaw_core.neurons.capabilities import Capability, parse_capability
 from myclaw_core.neurons.manifest import NAME_TOLD, NEURON_NAME
 from myclaw_core.neurons.patterns import PathPattern
@@ -87,9 +88,7 @@ def _host(pattern: str) -> str:
 
 def _problems(spec: NeuronSpec, around: Surroundings) -> Iterator[Text]:
     yield from _name_problems(spec.proposed_name, around)
-    purpose = spec.purpose.strip()
-    if not purpose or len(purpose) > _MOST_PURPOSE_CHARS:
-        yield N_("the purpose must be 1 to 4 sentences, at most {n} characters", n=_MOST_PURPOSE_CHARS)
+    yield from _purpose_problems(spec.purpose.strip())
     for key, schema in (("input_schema", spec.input_schema), ("output_schema", spec.output_schema)):
         if (problem := _schema_problem(key, schema)) is not None:
             yield problem
@@ -115,6 +114,13 @@ def _name_problems(name: str, around: Surroundings) -> Iterator[Text]:
         yield N_("the name {name} is taken by another neuron; choose another", name=name)
     if name in around.tools or f"neuron_{name}" in {*around.tools, *RESERVED_TOOLS}:
         yield N_("the name {name} is that of a tool; choose another", name=name[:80])
+
+
+def _purpose_problems(purpose: str) -> Iterator[Text]:
+    if not purpose or len(purpose) > _MOST_PURPOSE_CHARS:
+        yield N_("the purpose must be 1 to 4 sentences, at most {n} characters", n=_MOST_PURPOSE_CHARS)
+    if hidden := next((char for char in purpose if char != "\n" and is_hidden(char)), None):
+        yield N_("the purpose holds the invisible character {code}; leave it out", code=f"U+{ord(hidden):04X}")
 
 
 def _schema_problem(key: str, schema: Mapping[str, Any]) -> Text | None:

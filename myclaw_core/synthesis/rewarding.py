@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,10 @@ async def rewarded(
     context = await gather(
         draft.manifest, report, around, agent.embedding, judgement=judgement, estimated_cpu_s=estimated_cpu_s
     )
-    shown = evolve(draft, files=MappingProxyType(dict(draft.files)))
-    parts = agent.dispatcher.reward_parts(shown, report, context)
+    # What a plugin does to them is not what is decided by, shown and recorded.
+    shown = evolve(draft, manifest=deepcopy(draft.manifest), files=MappingProxyType(dict(draft.files)))
+    asked = evolve(context, judgement=deepcopy(judgement))
+    parts = agent.dispatcher.reward_parts(shown, deepcopy(report), asked)
     return breakdown(
         _within(parts, report, judgement),
         agent.services.config.reward,

@@ -18,6 +18,7 @@ from myclaw_core.synthesis.prechecks import Surroundings, fit_problems, vetoes
 from myclaw_core.synthesis.run import DesignRun
 from myclaw_core.synthesis.similar import nearest_purpose
 from myclaw_core.synthesis.types import NeuronSpec, Synthesis
+from myclaw_core.synthesis.wording import worded
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
@@ -37,10 +38,11 @@ async def design_spec(run: DesignRun, synthesis: Synthesis, materials: Materials
         PolicyVetoError: It asks for what is forbidden.
         BudgetExceededError: It would cost too much.
         PausedError: No model can be had now.
+        UnavailableError: Nobody words the prompt.
     """
     agent = run.agent
-    author = agent.author()
-    prompt = author.spec_prompt(spec_brief(synthesis, materials))
+    author, brief = agent.author(), spec_brief(synthesis, materials)
+    prompt = worded(agent.services.config.slots.synthesizer, lambda: author.spec_prompt(brief))
     answer = await run.ask(_PURPOSE, prompt, SPEC_FORMAT, SPEC_SCHEMA)
     if answer.is_cut:
         raise SpecError([N_("the answer was too long and was cut; answer with the JSON alone")])

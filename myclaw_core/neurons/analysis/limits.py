@@ -8,7 +8,7 @@ import unicodedata
 from myclaw_core.messages import N_
 from myclaw_core.neurons.analysis.found import Finder
 
-__all__ = ["MAX_BYTES", "MAX_LINE_CHARS", "readable_source"]
+__all__ = ["MAX_BYTES", "MAX_LINE_CHARS", "is_hidden", "readable_source"]
 
 MAX_BYTES = 64 * 1024
 MAX_LINE_CHARS = 2_000
@@ -46,11 +46,12 @@ def _lines_are_fine(data: bytes, source: str, finder: Finder) -> bool:
             finder.add(number, "size", N_("the line has more than {n} characters; break it up", n=MAX_LINE_CHARS))
         if line.isascii() and line.isprintable():
             continue
-        if hidden := next(filter(_is_hidden, line), None):
+        if hidden := next(filter(is_hidden, line), None):
             code = f"U+{ord(hidden):04X}"
             finder.add(number, "unicode", N_("the invisible character {code}; write it as an escape", code=code))
     return finder.count == before
 
 
-def _is_hidden(char: str) -> bool:
+def is_hidden(char: str) -> bool:
+    """Return whether a character is not seen where it stands, or changes the order of others; a tab is not one."""
     return char != "\t" and (unicodedata.category(char) in _HIDDEN or char in _BLANK)
