@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, TypeVar, get_args
 
 from attrs import evolve
@@ -38,9 +39,10 @@ async def asked_judge(
         asyncio.CancelledError: Whoever asks was cancelled.
     """
     who = N_("the judge {name}", name=_name(judge))
-    answer: Any = await _asked(who, judge.judge(item, local), clock, limit_s)
+    answer: Any = await _asked(who, partial(judge.judge, item, local), clock, limit_s)
     if not isinstance(answer, Judgement) or not _is_share(answer.score) or not _are_laws(answer.laws):
         raise UnavailableError(N_("{who} gave no score between 0 and 1 with its laws", who=who))
+    _require_words(who, answer.reasoning)
     laws = tuple(visible(law)[:_MOST_LAW_CHARS] for law in answer.laws[:_MOST_LAWS])
     return evolve(answer, reasoning=_told(answer.reasoning), laws=laws)
 
@@ -55,16 +57,20 @@ async def asked_critic(
         asyncio.CancelledError: Whoever asks was cancelled.
     """
     who = N_("the critic {name}", name=_name(critic))
-    answer: Any = await _asked(who, critic.compare(task, left, right, local), clock, limit_s)
+    answer: Any = await _asked(who, partial(critic.compare, task, left, right, local), clock, limit_s)
     if not isinstance(answer, Comparison) or answer.winner not in get_args(Preference):
         raise UnavailableError(N_("{who} named neither left, right nor tie", who=who))
+    _require_words(who, answer.reason)
     return evolve(answer, reason=_told(answer.reason))
 
 
-async def _asked(who: Text, work: Awaitable[T], clock: Clock, limit_s: float) -> T:
+async def _asked(who: Text, ask: Callable[[], Awaitable[T]], clock: Clock, limit_s: float) -> T:
+    async def answer() -> T:
+        return await ask()
+
     try:
         async with clock.timeout(limit_s):
-            return await guarded_briefly(who, work)
+            return await guarded_briefly(who, answer())
     except UnavailableError:
         raise
     except TimeoutError as error:
@@ -85,7 +91,12 @@ def _are_laws(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(law, str) for law in value)
 
 
-def _told(text: Any) -> str:
+def _require_words(who: Text, reason: Any) -> None:
+    if not isinstance(reason, str):
+        raise UnavailableError(N_("{who} gave no reason in words", who=who))
+
+
+def _told(text: str) -> str:
     """Return at most three lines of what was said; nothing in them acts on a screen."""
-    lines = [line for line in str(text)[: _MOST_REASON_CHARS * 2].splitlines() if line.strip()]
+    lines = [line for line in text[: _MOST_REASON_CHARS * 2].splitlines() if line.strip()]
     return "\n".join(map(visible, lines[:_MOST_REASON_LINES]))[:_MOST_REASON_CHARS]

@@ -103,7 +103,9 @@ async def test_a_score_that_is_none_counts_as_not_judged(log: EventLog, clock: F
     assert "gave no score between 0 and 1" in str(said)
 
 
-@pytest.mark.parametrize("answer", [None, 0.9, {"score": 1.0}, says(0.9, laws=None), says(0.9, laws=(1,))])
+@pytest.mark.parametrize(
+    "answer", [None, 0.9, {"score": 1.0}, says(0.9, laws=None), says(0.9, laws=(1,)), says(0.9, reasoning=object())]
+)
 async def test_an_answer_of_another_form_counts_as_not_judged(log: EventLog, clock: FakeClock, answer: Any) -> None:
     await booked(log, clock)
     judge = answer if isinstance(answer, Judge) else Judge(lambda _item: answer)
@@ -123,6 +125,26 @@ async def test_a_judge_that_fails_counts_as_not_judged(log: EventLog, clock: Fak
 
     assert isinstance(said, Text)
     assert "the judge rule" in str(said)
+
+
+@pytest.mark.parametrize("error", [ValueError("at once"), SystemExit(1)])
+async def test_one_that_fails_before_it_can_be_awaited_counts_as_unavailable_too(
+    log: EventLog, clock: FakeClock, error: BaseException
+) -> None:
+    """A method of a plugin may be no coroutine, whatever the contract says."""
+    await booked(log, clock)
+    await booked(log, clock, kind="critic")
+
+    class Fails:
+        name, rubric = "rule", "rule@1"
+
+        def judge(self, *_args: Any) -> Any:
+            raise error
+
+        compare = judge
+
+    assert "the judge rule" in str(await JudgeSeat.of(Fails(), log, clock).judgement(ITEM, Model(), ()))
+    assert "the critic rule" in str(await CriticSeat.of(Fails(), log, clock).comparison("t", "a", "b", Model(), ()))
 
 
 async def test_being_cancelled_passes_through(log: EventLog, clock: FakeClock) -> None:
