@@ -119,7 +119,6 @@ async def _one(sitting: _Sitting, seat: JudgeSeat | CriticSeat) -> Calibration:
     from myclaw_core.cli.json_channel import JsonChannel
     from myclaw_core.judging import records
     from myclaw_core.judging.calibrating import calibrate_critic, calibrate_judge
-    from myclaw_core.judging.exam import labelled_items, labelled_pairs
     from myclaw_core.judging.seat import JudgeSeat
     from myclaw_core.runtime.scoring import LocalCaller
 
@@ -127,9 +126,9 @@ async def _one(sitting: _Sitting, seat: JudgeSeat | CriticSeat) -> Calibration:
     local = LocalCaller(agent.services, sitting.turn, sitting.recorder, JsonChannel(), seat.kind)
     progress = _progress(seat)
     if isinstance(seat, JudgeSeat):
-        found = await calibrate_judge(seat.holder, local, labelled_items(), agent.clock, progress)
+        found = await calibrate_judge(seat.holder, local, agent.clock, progress)
     else:
-        found = await calibrate_critic(seat.holder, local, labelled_pairs(), agent.clock, progress)
+        found = await calibrate_critic(seat.holder, local, agent.clock, progress)
     await records.book(agent.log, found, sitting.turn.id)
     return found
 

@@ -10,7 +10,7 @@ from attrs import frozen
 from myclaw_core.clock import Clock
 from myclaw_core.judging.asking import asked_judge
 from myclaw_core.judging.comparing import compared
-from myclaw_core.judging.exam import LabelledItem, LabelledPair, items_digest, pairs_digest
+from myclaw_core.judging.exam import items_digest, labelled_items, labelled_pairs, pairs_digest
 from myclaw_core.judging.judge import Critic, Judge, LocalModel
 from myclaw_core.judging.types import Calibration, Language
 
@@ -47,16 +47,14 @@ def auc(sound: Collection[float], unsound: Collection[float]) -> float:
     return (ranks - n * (n + 1) / 2) / (n * m)
 
 
-async def calibrate_judge(
-    judge: Judge, local: LocalModel, items: Sequence[LabelledItem], clock: Clock, progress: Progress
-) -> Calibration:
-    """Return how well a judge tells the sound items from the others.
+async def calibrate_judge(judge: Judge, local: LocalModel, clock: Clock, progress: Progress) -> Calibration:
+    """Return how well a judge tells the sound items of the exam from the others.
 
     Raises:
         UnavailableError: It could not judge one of them; nothing is known of it then.
         asyncio.CancelledError: It was cancelled.
     """
-    scored = []
+    items, scored = labelled_items(), []
     for done, each in enumerate(items):
         progress(done, len(items))
         judgement = await asked_judge(judge, each.item, local, clock)
@@ -77,16 +75,16 @@ async def calibrate_judge(
     )
 
 
-async def calibrate_critic(
-    critic: Critic, local: LocalModel, pairs: Sequence[LabelledPair], clock: Clock, progress: Progress
-) -> Calibration:
-    """Return of how many pairs a critic names the better answer, ties as half; every other pair is put the other way.
+async def calibrate_critic(critic: Critic, local: LocalModel, clock: Clock, progress: Progress) -> Calibration:
+    """Return of how many pairs of the exam a critic names the better answer, ties as half.
+
+    Every other pair is put the other way.
 
     Raises:
         UnavailableError: It could not compare one of them; nothing is known of it then.
         asyncio.CancelledError: It was cancelled.
     """
-    worth: dict[str, list[float]] = defaultdict(list)
+    pairs, worth = labelled_pairs(), defaultdict[str, list[float]](list)
     for done, pair in enumerate(pairs):
         progress(done, len(pairs))
         answers = (pair.better, pair.worse) if done % 2 else (pair.worse, pair.better)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from myclaw_core.clock import Clock
 from myclaw_core.errors import MyclawError
@@ -141,13 +141,16 @@ def passes(calibration: Calibration) -> bool:
 
 
 def is_one_model(one: str, other: str) -> bool:
-    """Return whether two names stand for the same model, with or without the name of its provider before a colon."""
-    left, right = one.strip().casefold(), other.strip().casefold()
+    """Return whether two names stand for the same model, in doubt that they do.
+
+    Either may have the name of its provider before a colon, and the folder of a file may be written in any way.
+    """
+    left, right = (name.strip().casefold().rpartition("/")[2] for name in (one, other))
     return left == right or left.endswith(f":{right}") or right.endswith(f":{left}")
 
 
 def _below(found: Calibration) -> Text:
-    return N_(
+    line = N_(
         "{name} ({rubric}) with {model} told sound from unsound in {auc:.2f} of the cases, below {bar:.2f}",
         name=found.name,
         rubric=found.rubric,
@@ -155,3 +158,7 @@ def _below(found: Calibration) -> Text:
         auc=found.auc,
         bar=BAR,
     )
+    if found.kind == "judge":
+        return line
+    told = N_("{name} ({rubric}) with {model} named the better answer in {auc:.2f} of the cases, below {bar:.2f}")
+    return evolve(told, params=line.params)

@@ -40,8 +40,8 @@ def knows(item: str) -> float:
 @pytest.fixture
 def config(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A configuration with a model on this machine that only writes, and a short exam."""
-    monkeypatch.setattr("myclaw_core.judging.exam.labelled_items", lambda: ITEMS)
-    monkeypatch.setattr("myclaw_core.judging.exam.labelled_pairs", lambda: PAIRS)
+    monkeypatch.setattr("myclaw_core.judging.calibrating.labelled_items", lambda: ITEMS)
+    monkeypatch.setattr("myclaw_core.judging.calibrating.labelled_pairs", lambda: PAIRS)
     home.mkdir()
     script = home / "script.json"
     script.write_text("[]")

@@ -33,8 +33,8 @@ async def test_a_judge_that_knows_all_reaches_one_and_one_that_says_always_the_s
     knows = Judge(lambda item: Judgement(score=0.3 if item in sound else 0.2, reasoning=""))
     told: list[tuple[int, int]] = []
 
-    best = await calibrate_judge(knows, Model(), labelled_items(), clock, lambda *at: told.append(at))
-    blind = await calibrate_judge(says(0.7), Model(), labelled_items(), clock, lambda *_: None)
+    best = await calibrate_judge(knows, Model(), clock, lambda *at: told.append(at))
+    blind = await calibrate_judge(says(0.7), Model(), clock, lambda *_: None)
 
     assert (best.auc, best.by_language) == (1.0, {"en": 1.0, "it": 1.0})
     assert (blind.auc, blind.by_language) == (0.5, {"en": 0.5, "it": 0.5})
@@ -54,7 +54,7 @@ async def test_an_item_that_cannot_be_judged_leaves_no_measurement(clock: FakeCl
         return found
 
     with pytest.raises(UnavailableError, match="the model is gone"):
-        await calibrate_judge(Judge(gives_up), Model(), labelled_items(), clock, lambda *_: None)
+        await calibrate_judge(Judge(gives_up), Model(), clock, lambda *_: None)
 
 
 async def test_a_critic_is_measured_by_the_pairs_it_gets_right_wherever_the_better_one_stands(clock: FakeClock) -> None:
@@ -64,10 +64,7 @@ async def test_a_critic_is_measured_by_the_pairs_it_gets_right_wherever_the_bett
     first = Critic(lambda _left, _right: Comparison(winner="left", reason=""))
     wrong = Critic(lambda left, _right: Comparison(winner="right" if left in better else "left", reason=""))
 
-    reached = [
-        (await calibrate_critic(each, Model(), labelled_pairs(), clock, lambda *_: None)).auc
-        for each in (knows, first, wrong)
-    ]
+    reached = [(await calibrate_critic(each, Model(), clock, lambda *_: None)).auc for each in (knows, first, wrong)]
 
     assert reached == [1.0, 0.5, 0.0]
     assert len(knows.asked) == 2 * len(labelled_pairs())

@@ -70,6 +70,8 @@ async def test_reported_problem_33_a_model_does_not_judge_what_it_wrote(
 
 def test_names_are_of_one_model_with_and_without_their_provider() -> None:
     assert is_one_model("openai:qwen:4b", "qwen:4b")
+    assert is_one_model("llama:~/models/small.gguf", "/home/me/models/small.gguf")
+    assert not is_one_model("~/models/small.gguf", "~/models/large.gguf")
     assert not is_one_model("qwen:4b", "qwen:14b")
     assert not is_one_model("large", "xlarge")
 
@@ -183,6 +185,14 @@ def test_only_those_at_the_bar_pass(auc: float) -> None:
     from myclaw_core.judging.seat import passes
 
     assert passes(measured(auc)) is (auc >= 0.8)
+
+
+async def test_a_critic_below_the_bar_is_told_of_answers_not_of_drafts(log: EventLog, clock: FakeClock) -> None:
+    await booked(log, clock, 0.79, kind="critic")
+
+    why = await CriticSeat.of(Critic(lambda _l, _r: None), log, clock).heard("tiny")
+
+    assert str(why) == "rule (rule@1) with tiny named the better answer in 0.79 of the cases, below 0.80"
 
 
 async def test_a_critic_says_which_of_two_is_better_and_disagreement_with_itself_is_a_tie(
