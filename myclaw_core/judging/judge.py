@@ -40,7 +40,7 @@ class LocalModel(Protocol):
 
 
 class Judge(Protocol):
-    """Says how sound a draft is. Its word counts where it was measured to be better than chance, and only lowers R."""
+    """Says how sound a draft is. What it says is a part of R where it was measured to be good enough."""
 
     name: str
     rubric: str

@@ -96,8 +96,8 @@ class LocalCaller:
             )
         try:
             return await self._scored(provider, rubric, item)
-        except (Exception, asyncio.CancelledError) as error:
-            raise self._unavailable(error) from error
+        except Exception as error:
+            raise UnavailableError(self._line(error)) from error
 
     async def write(self, system: str, text: str, schema: Mapping[str, Any], max_output_tokens: int) -> str:
         """Return an answer that should fit `schema`; see `LocalModel`.
@@ -120,8 +120,8 @@ class LocalCaller:
             reply = await caller.call([Message(role="user", text=text)], self._limit_s)
         except TurnEndedError as ended:
             raise UnavailableError(ended.notice) from ended
-        except (Exception, asyncio.CancelledError) as error:
-            raise self._unavailable(error) from error
+        except Exception as error:
+            raise UnavailableError(self._line(error)) from error
         return reply.message.text
 
     async def _scored(self, provider: LocalProvider, rubric: str, item: str) -> float:
@@ -175,12 +175,6 @@ class LocalCaller:
     def _line(self, error: BaseException) -> Text:
         too_late = N_("the model {model} took longer than {seconds} s", model=self.model, seconds=f"{self._limit_s:g}")
         return failure_line(error, self._choice.provider.name, too_late)
-
-    def _unavailable(self, error: BaseException) -> BaseException:
-        """Return what is raised for a call that failed; being cancelled stays that."""
-        if isinstance(error, asyncio.CancelledError):
-            return error
-        return UnavailableError(self._line(error))
 
 
 def _received(answer: Any, provider: str) -> Score:

@@ -57,5 +57,6 @@ def test_bounds_are_left_out_and_properties_with_their_names_stay() -> None:
 
 
 def test_a_schema_with_an_open_object_anywhere_is_left_out() -> None:
-    for inner in ({"items": {"type": "object"}}, {"anyOf": [{"type": "object", "properties": {}}]}):
+    opened = {"type": ["object", "null"]}
+    for inner in ({"items": {"type": "object"}}, {"anyOf": [{"type": "object", "properties": {}}]}, opened):
         assert held_schema({**OBJECT, "properties": {"a": inner}}) is None

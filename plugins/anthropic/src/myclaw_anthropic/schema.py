@@ -32,9 +32,14 @@ def held_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _held(schema: Mapping[str, Any]) -> dict[str, Any]:
-    if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
+    if _may_be_object(schema) and schema.get("additionalProperties") is not False:
         raise _OpenError
     return {key: _part(key, value) for key, value in schema.items() if key not in _BOUNDS}
+
+
+def _may_be_object(schema: Mapping[str, Any]) -> bool:
+    kind = schema.get("type")
+    return "properties" in schema or "object" in (kind if isinstance(kind, list | tuple) else [kind])
 
 
 def _part(key: str, value: Any) -> Any:

@@ -14,7 +14,7 @@ __all__ = ["myclaw_critic"]
 
 @hookimpl
 def myclaw_critic() -> Critic:
-    """Offer the critic that asks a model which answer does the task."""
+    """Offer the critic that asks a model whether the one answer is better."""
     from myclaw_critic.comparing import AnswerCritic
 
     return AnswerCritic()
