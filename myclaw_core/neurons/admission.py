@@ -104,17 +104,13 @@ class Admission:
         """
         from myclaw_core.neurons.dossier import Surroundings, rights_of
 
-        known, others, purposes = set[str](), set[str](), dict[str, str]()
-        before = None
+        known, before = set[str](), None
         for each in verify_folders(self.home.neurons, self.home.keys / NEURON_KEY):
             if isinstance(each, VerifiedNeuron):
                 known.update(rights_of(each.manifest))
-                if each.name != manifest.name:
-                    others.update(rights_of(each.manifest))
-                    purposes[each.name] = each.manifest.purpose
-                elif each.digest == replaces:
+                if each.name == manifest.name and each.digest == replaces:
                     before = each
-        return Surroundings(before=before, known=known, others=others, purposes=purposes, gate=self.gate)
+        return Surroundings(before=before, known=known, gate=self.gate)
 
     def _details(self, args: Mapping[str, Any]) -> str:
         from myclaw_core.neurons.dossier import dossier
@@ -224,7 +220,7 @@ class Admission:
 
 
 def covers_new(manifest: NeuronManifest, others: Collection[str]) -> bool:
-    """Return whether a neuron does a kind of thing that none of the others does (`Surroundings.others`)."""
+    """Return whether a neuron does a kind of thing that none of the others does (`rights_of` each)."""
     from myclaw_core.neurons.dossier import rights_of
 
     return bool(_kinds(rights_of(manifest)) - _kinds(others))

@@ -33,15 +33,11 @@ class Surroundings:
     Attributes:
         before: The version of it that is adopted; `None` where there is none.
         known: What neurons of this machine may do already, as `rights_of` gives it.
-        others: The same without the version so far of this one.
-        purposes: What the other neurons are for, by name.
         gate: What R of a draft that a model wrote must reach.
     """
 
     before: VerifiedNeuron | None
     known: Collection[str]
-    others: Collection[str]
-    purposes: Mapping[str, str]
     gate: float
 
 

@@ -14,8 +14,10 @@ from myclaw_core.judging.types import Judgement
 from myclaw_core.messages import N_
 from myclaw_core.neurons.admission import covers_new
 from myclaw_core.neurons.birth_report import BirthReport
+from myclaw_core.neurons.dossier import rights_of
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.synthesis.reward import RewardContext, RewardDraft, RewardPart
+from myclaw_core.synthesis.similar import active_neurons
 from myclaw_core.synthesis.types import RewardBreakdown
 from myclaw_core.types.text import Text
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from myclaw_core.agent import Agent
     from myclaw_core.config.sections import RewardSection
     from myclaw_core.embedding.book import EmbeddingBook
-    from myclaw_core.neurons.dossier import Surroundings
 
 __all__ = ["breakdown", "gather", "rewarded"]
 
@@ -48,10 +49,13 @@ async def rewarded(
         judgement: What a judge says that may have a say; `None` where there is none.
         judge: Who judged, with the model; why nobody did where there is no judgement.
         estimated_cpu_s: CPU seconds that the tests should take; one a test where `None`.
+
+    Raises:
+        StoreError: The log cannot be read.
     """
-    around = agent.admission.around(draft.manifest)
+    active = {name: each.manifest for name, each in (await active_neurons(agent)).items()}
     context = await gather(
-        draft.manifest, report, around, agent.embedding, judgement=judgement, estimated_cpu_s=estimated_cpu_s
+        draft.manifest, report, active, agent.embedding, judgement=judgement, estimated_cpu_s=estimated_cpu_s
     )
     # What a plugin does to them is not what is decided by, shown and recorded.
     shown = evolve(draft, manifest=deepcopy(draft.manifest), files=MappingProxyType(dict(draft.files)))
@@ -71,7 +75,7 @@ async def rewarded(
 async def gather(
     manifest: NeuronManifest,
     report: BirthReport,
-    around: Surroundings,
+    active: Mapping[str, NeuronManifest],
     embedding: EmbeddingBook,
     *,
     judgement: Judgement | None = None,
@@ -80,14 +84,15 @@ async def gather(
     """Return what the parts of R are made from.
 
     Args:
-        around: The other neurons; one of the same name is none of them.
+        active: The neurons that can be called, by name; one of the same name is left out.
         embedding: Compares purposes.
         estimated_cpu_s: As its spec says; what is no positive number counts as none, which is one second a test.
     """
-    names = sorted(around.purposes)
+    others = {name: each for name, each in active.items() if name != manifest.name}
+    names = sorted(others)
     similarity, similar_from, nearest = _APART, 1.0, ""
     if names:
-        ranking = await embedding.for_purpose(manifest.purpose, [around.purposes[name] for name in names])
+        ranking = await embedding.for_purpose(manifest.purpose, [others[name].purpose for name in names])
         best = ranking.matches[0]
         similarity, similar_from, nearest = best.similarity, ranking.similar_from, names[best.place]
     return RewardContext(
@@ -96,8 +101,8 @@ async def gather(
         similarity=similarity,
         similar_from=similar_from,
         nearest=nearest,
-        covers_new=covers_new(manifest, around.others),
-        neurons=around.purposes,
+        covers_new=covers_new(manifest, [right for each in others.values() for right in rights_of(each)]),
+        neurons={name: each.purpose for name, each in others.items()},
     )
 
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from myclaw_short_bodies import plugin as short_bodies
 from neuron_runs import manifest_of
+from neurons_in_turns import COPY, adopt
 
 from myclaw_core import hookimpl
 from myclaw_core.agent import Agent
@@ -22,7 +23,7 @@ from myclaw_core.embedding.book import EmbeddingBook
 from myclaw_core.embedding.hashed import HashedEmbedder
 from myclaw_core.judging.types import Judgement
 from myclaw_core.neurons.adopting import Adoption
-from myclaw_core.neurons.dossier import Surroundings, dossier
+from myclaw_core.neurons.dossier import dossier
 from myclaw_core.neurons.manifest import read_manifest
 from myclaw_core.plugins import PluginSet, load_plugins
 from myclaw_core.synthesis.reward import RewardContext, RewardDraft, RewardPart
@@ -133,16 +134,13 @@ def test_only_a_part_that_counts_has_a_say_in_the_next_attempt() -> None:
 # What the parts are made from.
 
 
-def around(purposes: Mapping[str, str] = {}, others: tuple[str, ...] = ()) -> Surroundings:
-    return Surroundings(before=None, known=(), others=others, purposes=purposes, gate=DEFAULTS.gate)
-
-
 async def gathered(
     purpose: str, purposes: Mapping[str, str] = {}, estimated_cpu_s: float | None = None
 ) -> RewardContext:
     manifest = evolve(manifest_of(), purpose=purpose)
+    active = {name: evolve(manifest, name=name, purpose=words) for name, words in purposes.items()}
     embedding = EmbeddingBook(HashedEmbedder(), None, FakeClock())
-    return await gather(manifest, GREEN, around(purposes), embedding, estimated_cpu_s=estimated_cpu_s)
+    return await gather(manifest, GREEN, active, embedding, estimated_cpu_s=estimated_cpu_s)
 
 
 async def test_the_nearest_of_the_other_neurons_is_found_with_what_its_embedder_calls_alike() -> None:
@@ -206,6 +204,19 @@ async def test_without_the_plugin_that_gives_the_parts_each_counts_at_its_worst(
 
     assert found.total == 0.0
     assert len(found.feedback) == len(OWN)
+
+
+async def test_a_neuron_that_is_switched_off_is_neither_alike_nor_does_it_cover_anything(open_agent) -> None:
+    """Only those that can be called are compared with."""
+    files = version_of("1.0.0", capabilities='["fs-read:~/notes/*"]')
+    found = []
+    async with open_agent() as agent:
+        await adopt(agent, "notes", COPY, ("fs-read:{workspace}/*",))
+        found.append(await rewarded(agent, draft_of(files), GREEN, judgement=None, judge=NOBODY))
+        await agent.neuron_orders.disable("notes", "cli:me")
+        found.append(await rewarded(agent, draft_of(files), GREEN, judgement=None, judge=NOBODY))
+
+    assert [(each.nearest, each.coverage_bonus) for each in found] == [("notes", 0.0), ("", 1.0)]
 
 
 def flattering() -> ModuleType:
