@@ -149,6 +149,11 @@ class ModelCaller:
             return reply
 
     @property
+    def asked(self) -> str:
+        """Return the model that is asked now, as the configuration names it; a provider may report another name."""
+        return self._lineup.current.model
+
+    @property
     def _worked_s(self) -> float:
         """Return a reading of the clock that stands still while the person is waited for."""
         return self._services.clock.monotonic() - self.waited_s

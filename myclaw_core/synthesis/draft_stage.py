@@ -62,7 +62,7 @@ async def write_draft(run: DesignRun, synthesis: Synthesis, materials: Materials
         agent.clock.now(),
         files={name: data.decode("utf-8") for name, data in files.items()},
         feedback=(),
-        models=tuple(dict.fromkeys((*synthesis.models, answer.model))),
+        models=tuple(dict.fromkeys((*synthesis.models, *answer.models))),
     )
 
 

@@ -33,12 +33,12 @@ class Answer:
     """What a model wrote.
 
     Attributes:
-        model: Which one, as the provider names it.
+        models: Which one: as the configuration names it, and as the provider does where that is another name.
         is_cut: Whether it ended at the most tokens it may have.
     """
 
     text: str
-    model: str
+    models: tuple[str, ...]
     is_cut: bool
 
 
@@ -142,7 +142,8 @@ class DesignRun:
             raise PausedError(ended.notice) from ended
         except UnavailableError as error:
             raise PausedError(error.text) from error
-        return Answer(text=reply.message.text, model=reply.model, is_cut=reply.stop_reason == "max_tokens")
+        models = tuple(dict.fromkeys((caller.asked, reply.model)))
+        return Answer(text=reply.message.text, models=models, is_cut=reply.stop_reason == "max_tokens")
 
     def _limits(self) -> CallLimits:
         left_eur = max(0.0, self._budget_eur - self.spent_eur)

@@ -68,7 +68,7 @@ async def design_spec(run: DesignRun, synthesis: Synthesis, materials: Materials
         patches=chosen.patches,
         feedback=(),
         files={},
-        models=(answer.model,),
+        models=answer.models,
     )
 
 

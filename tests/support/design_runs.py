@@ -52,11 +52,13 @@ class Writer:
         replies: As those of a script; `designs` makes them.
         free: Whether its calls cost nothing.
         asked: Every request, the newest last.
+    reports: The name that it gives itself; the one that was asked for where it is empty.
     """
 
-    replies: Sequence[Mapping[str, Any]]
+    replies: Sequence[Mapping[str, Any]] = ()
     free: bool = True
     asked: list[ModelRequest] = field(factory=list)
+    reports: str = ""
     name = "scripted"
 
     def missing(self) -> None:
@@ -76,7 +78,7 @@ class Writer:
             message=Message(role="assistant", text=reply["text"]),
             stop_reason=reply.get("stop_reason", "end_turn"),
             usage=Usage(input_tokens=1000, output_tokens=1000),
-            model=request.model,
+            model=self.reports or request.model,
         )
 
     async def close(self) -> None:
@@ -97,9 +99,7 @@ class Writer:
 class LocalScorer(Writer):
     """A model on this machine that writes and scores; it finds everything sound."""
 
-    replies: Sequence[Mapping[str, Any]] = ()
     scored: list[tuple[str, str]] = field(factory=list)
-    name = "near"
 
     def lacks(self, model: str) -> None:
         """Lack no model."""
