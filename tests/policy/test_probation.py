@@ -161,6 +161,23 @@ async def test_with_enough_samples_of_all_the_level_lets_it_run_again(
     assert (decision.verdict, decision.via) == ("allow", "autonomy_full")
 
 
+@pytest.mark.parametrize(
+    ("effect_class", "version", "is_new"),
+    [
+        ("fs_write:~/elsewhere", "v1", False),
+        ("fs_delete:~/elsewhere", "v1", True),
+        ("fs_write:~/elsewhere", "v0", True),
+    ],
+)
+async def test_samples_of_the_same_kind_elsewhere_end_probation_those_of_another_kind_or_body_do_not(
+    shared_world: Any, effect_class: str, version: str, is_new: bool
+) -> None:
+    practice = Practice(effect_class=effect_class, samples=(("alpha", version),) * 5)
+    decision = await judged(shared_world, written_by("alpha"), probation=practice.probation())
+
+    assert (decision.verdict != "allow") is is_new
+
+
 @given(
     before=st.integers(0, 20),
     after=st.integers(0, 8),
