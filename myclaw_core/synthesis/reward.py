@@ -10,7 +10,7 @@ from myclaw_core.judging.types import Judgement
 from myclaw_core.neurons.types import NeuronManifest
 from myclaw_core.types.text import Text
 
-__all__ = ["RewardContext", "RewardDraft", "RewardPart"]
+__all__ = ["RewardContext", "RewardDraft", "RewardPart", "likeness"]
 
 
 @frozen(kw_only=True)
@@ -46,6 +46,19 @@ class RewardContext:
     nearest: str
     covers_new: bool
     neurons: Mapping[str, str] = field(factory=dict)
+
+
+def likeness(similarity: float, similar_from: float) -> float:
+    """Return how far two purposes are from "about the same" to "the same", in [0, 1] (synthesis.md, stage 5).
+
+    It is `clip((similarity − similar_from) / (1 − similar_from), 0, 1)`.
+
+    Args:
+        similarity: In [-1, 1].
+        similar_from: From where on two purposes say about the same.
+    """
+    room, beyond = 1.0 - similar_from, similarity - similar_from
+    return min(1.0, max(0.0, beyond / room)) if room > 0 else float(beyond >= 0)
 
 
 @frozen(kw_only=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from myclaw_core.neurons.types import VerifiedNeuron
+from myclaw_core.synthesis.reward import likeness
 
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
@@ -30,7 +31,7 @@ class Nearest:
     @property
     def way(self) -> float:
         """Return how far it is from "about the same" to "the same", in [0, 1] (synthesis.md, similarity_penalty)."""
-        return min(1.0, max(0.0, (self.similarity - self.similar_from) / (1 - self.similar_from)))
+        return likeness(self.similarity, self.similar_from)
 
 
 async def active_neurons(agent: Agent) -> dict[str, VerifiedNeuron]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from myclaw_core.messages import N_
 from myclaw_core.neurons.birth_report import BirthReport
-from myclaw_core.synthesis.reward import RewardContext, RewardPart
+from myclaw_core.synthesis.reward import RewardContext, RewardPart, likeness
 from myclaw_core.types.text import Text, joined
 
 __all__ = ["five_parts"]
@@ -83,10 +83,8 @@ def _cost(report: BirthReport, context: RewardContext) -> RewardPart:
 
 
 def _similarity(context: RewardContext) -> RewardPart:
-    """Return `clip((similarity - similar_from) / (1 - similar_from), 0, 1)`."""
-    room = 1.0 - context.similar_from
-    beyond = context.similarity - context.similar_from
-    value = _clipped(beyond / room) if room > 0 else float(beyond >= 0)
+    """Return how like its purpose is to the nearest one, beyond where two say about the same."""
+    value = likeness(context.similarity, context.similar_from)
     feedback = Text("")
     if value > 0:
         feedback = N_(
