@@ -105,7 +105,7 @@ def _making(making: Making) -> Iterator[str]:
             "attempt {n}, {cost:.2f} EUR so far, written by {models}",
             n=making.attempt,
             cost=making.cost_eur,
-            models=", ".join(making.models),
+            models=_whole(", ".join(making.models)),
         )
     )
 

@@ -93,12 +93,14 @@ class Gate:
             return self._born(synthesis)
         question = await adoption.question()
         question.origin = synthesis.asked_in
-        if await question.left() is None and (said := await self._said(synthesis)) is not None:
+        waits = await question.left() is not None
+        if not waits and (said := await self._said(synthesis)) is not None:
             return said
+        if waits and not self._is_kept(synthesis.digest):
+            return self._tested_again(synthesis)
         asked = await self._standing(question, synthesis)
         if asked.state == "failed" and not asked.ending and not self._is_kept(synthesis.digest):
-            note = N_("its draft is gone; it is tested again before you are asked")
-            return onward(synthesis, "tests", note, self._agent.clock.now(), asked_in=None)
+            return self._tested_again(synthesis)
         answered = await adoption.after(asked)
         return self._after(synthesis, answered, asked)
 
@@ -147,6 +149,10 @@ class Gate:
             return await question.ask(self._quiet, self._channel)
         asked = await question.stands()
         return await question.ask(self._quiet, self._channel) if asked.state == "cut off" else asked
+
+    def _tested_again(self, synthesis: Synthesis) -> Move:
+        note = N_("its draft is gone; it is tested again before you are asked")
+        return onward(synthesis, "tests", note, self._agent.clock.now(), asked_in=None)
 
     def _is_kept(self, digest: str) -> bool:
         try:
