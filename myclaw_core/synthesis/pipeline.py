@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from myclaw_core.errors import MyclawError, StoreError, UnavailableError
 from myclaw_core.messages import N_
+from myclaw_core.neurons.questions import asked_about
 from myclaw_core.plugins.contain import one_line
 from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.finishing import finished
@@ -138,6 +140,7 @@ class Synthesizer:
 
     async def _designed(self, synthesis: Synthesis) -> Synthesis:
         """Take a synthesis through the stages that need no person, in one trace."""
+        await self._sweep()
         run = await DesignRun.of(self._agent, synthesis, self._channel)
         try:
             materials = await Materials.of(self._agent, synthesis)
@@ -151,6 +154,12 @@ class Synthesizer:
             while synthesis.stage not in ("approval", "ended"):
                 synthesis = await self._stage(run, synthesis, materials)
         return synthesis
+
+    async def _sweep(self) -> None:
+        """Let go of the drafts whose questions are over."""
+        agent = self._agent
+        with suppress(OSError):
+            agent.admission.drafts.sweep(await asked_about(agent.services.gateway), agent.clock.now())
 
     async def _stage(self, run: DesignRun, synthesis: Synthesis, materials: Materials) -> Synthesis:
         """Do one stage and record what became of it, and what it cost, whatever happens."""

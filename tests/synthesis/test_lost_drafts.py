@@ -1,4 +1,4 @@
-"""A draft that is lost or spoiled while its question waits: the question can be answered all the same."""
+"""Drafts that are lost or spoiled while their question waits, and those that nobody needs any more."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from design_runs import CONFIG, ME, Writer, given_reports, person, writing
-from designs import GOAL, NAME, replies
+from design_runs import CONFIG, ME, Writer, design, given_reports, person, writing
+from designs import BODY, GOAL, NAME, draft, replies
 
 from myclaw_core.paths import Home
 from myclaw_core.runtime.quiet import QuietChannel
 from myclaw_core.synthesis.pipeline import Synthesizer
 from myclaw_core.synthesis.wanted import by_hand
+from myclaw_core.testing import FakeClock
 
 
 def _with(name: str, text: str) -> Callable[[Path], None]:
@@ -52,3 +53,21 @@ async def test_a_draft_that_cannot_be_read_is_tested_again_before_it_is_asked_ab
         assert told[0] == "its draft is gone; it is tested again before you are asked"
         assert tested[1] == tested[0]
         assert (await agent.services.gateway.left(), (home.neurons / NAME).is_dir()) == ([], True)
+
+
+async def test_drafts_that_were_refused_do_not_pile_up(
+    open_agent: Any, monkeypatch: pytest.MonkeyPatch, home: Home, clock: FakeClock
+) -> None:
+    """A daemon that designs for months keeps those that a question is about, and the last ones."""
+    given_reports(monkeypatch)
+    async with open_agent(config=CONFIG) as agent:
+        waiting = Synthesizer(writing(agent, Writer(replies())), QuietChannel(), None)
+        waits = await waiting.synthesize(await by_hand(agent, GOAL), ME)
+        for number, goal in enumerate(("sum a column", "sort the lines of a file", "shout in capital letters")):
+            clock.advance(hours=2)
+            other = draft(body=f"{BODY}\n\n# {number}\n")
+            ended = await design(writing(agent, Writer(replies(other))), False, goal=goal)
+            assert ended.end == ("abandoned", 0), ended.told
+
+        kept = {entry.name for entry in (home.state / "drafts").iterdir()}
+        assert kept == {waits.digest, ended.synthesis.digest}
