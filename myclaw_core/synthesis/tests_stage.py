@@ -90,7 +90,7 @@ def _feedback(report: BirthReport, reward: RewardBreakdown, gate: float) -> Sequ
     told += report.problems
     said = [str(each) for each in told]
     for test in report.tests:
-        if test.outcome == "failed" and not any(str(test.reason) in each for each in said):
+        if test.outcome == "failed" and not any(f"{test.name} failed" in each for each in said):
             told.append(N_("the test {name} failed: {reason}", name=test.name, reason=test.reason))
     return tuple({str(each): each for each in told}.values())[:_MOST_FEEDBACK]
 
