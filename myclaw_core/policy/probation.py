@@ -18,6 +18,8 @@ from myclaw_core.types.trust import TrustThreshold
 __all__ = ["always_new", "is_of_neurons", "on_probation"]
 
 _NEURON = "neuron:"
+_ANYWHERE = frozenset({"fs_write", "fs_delete"})
+"""Kinds of which practice in one place counts for another; with one program or one host it does not."""
 
 
 def is_of_neurons(effect: Effect, action: PlannedAction) -> bool:
@@ -30,8 +32,8 @@ def on_probation(
 ) -> Text | None:
     """Return why a side effect of neurons is asked about at first, `None` where none of those that act is new to it.
 
-    A neuron is new until it has as many samples of a class, or of its kind anywhere, as the threshold of the class
-    demands, all earned by the bytes of its body as they are now; its birth counts for none (synthesis.md, "Probation").
+    A neuron is new until it has as many samples of a class (of files: of the kind anywhere) as the threshold of the
+    class demands, all earned by the bytes of its body as they are now; its birth counts for none (synthesis.md).
 
     Args:
         threshold: That of the effect's class; without one that can be met it is new for ever.
@@ -73,8 +75,7 @@ def _name(neuron: Caller) -> str:
 def _earned(each: Caller, effect: Effect, action: PlannedAction, record: TrustRecord, now: datetime) -> int:
     """Return the samples that these bytes of a neuron earned; none where it is not known who earned them."""
     own = (each.actor, effect.effect_class)
-    views = (
-        record.view(subject, now, EarnedBy(each.version, action.model)) for subject in (own, parent_of(own)) if subject
-    )
+    subjects = (own, parent_of(own)) if effect.kind in _ANYWHERE else (own,)
+    views = (record.view(subject, now, EarnedBy(each.version, action.model)) for subject in subjects if subject)
     states = (view.state for view in views if view is not None)
     return max((state.earned for state in states if state.version == each.version != ""), default=0)
