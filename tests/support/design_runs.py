@@ -52,7 +52,7 @@ class Writer:
         replies: As those of a script; `designs` makes them.
         free: Whether its calls cost nothing.
         asked: Every request, the newest last.
-    reports: The name that it gives itself; the one that was asked for where it is empty.
+        reports: The name that it gives itself; the one that was asked for where it is empty.
     """
 
     replies: Sequence[Mapping[str, Any]] = ()
