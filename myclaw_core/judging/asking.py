@@ -14,6 +14,7 @@ from myclaw_core.files.visible import visible
 from myclaw_core.judging.judge import Critic, Judge, LocalModel
 from myclaw_core.judging.types import Comparison, JudgedItem, Judgement, Preference
 from myclaw_core.messages import N_
+from myclaw_core.plugins.contain import PluginError, contained, contained_await
 from myclaw_core.runtime.received import guarded_briefly, received_error
 from myclaw_core.types.text import Text
 
@@ -22,6 +23,8 @@ __all__ = ["LIMIT_S", "asked_critic", "asked_judge"]
 LIMIT_S = 600.0
 """Seconds that one judgement or comparison may take; it may be several passes of a slow model."""
 
+_STEP_S = 30.0
+"""Seconds for which code of a plugin may keep all else from going on."""
 _MOST_REASON_CHARS = 600
 _MOST_REASON_LINES = 3
 _MOST_LAWS = 8
@@ -39,8 +42,9 @@ async def asked_judge(
         asyncio.CancelledError: Whoever asks was cancelled.
     """
     who = N_("the judge {name}", name=_name(judge))
+    # Of a class of its own nothing is taken: it could say one thing when it is checked and another when it is used.
     answer: Any = await _asked(who, partial(judge.judge, item, local), clock, limit_s)
-    if not isinstance(answer, Judgement) or not _is_share(answer.score) or not _are_laws(answer.laws):
+    if type(answer) is not Judgement or not _is_share(answer.score) or not _are_laws(answer.laws):
         raise UnavailableError(N_("{who} gave no score between 0 and 1 with its laws", who=who))
     _require_words(who, answer.reasoning)
     laws = tuple(visible(law)[:_MOST_LAW_CHARS] for law in answer.laws[:_MOST_LAWS])
@@ -58,7 +62,7 @@ async def asked_critic(
     """
     who = N_("the critic {name}", name=_name(critic))
     answer: Any = await _asked(who, partial(critic.compare, task, left, right, local), clock, limit_s)
-    if not isinstance(answer, Comparison) or answer.winner not in get_args(Preference):
+    if type(answer) is not Comparison or answer.winner not in get_args(Preference):
         raise UnavailableError(N_("{who} named neither left, right nor tie", who=who))
     _require_words(who, answer.reason)
     return evolve(answer, reason=_told(answer.reason))
@@ -66,15 +70,14 @@ async def asked_critic(
 
 async def _asked(who: Text, ask: Callable[[], Awaitable[T]], clock: Clock, limit_s: float) -> T:
     async def answer() -> T:
-        return await ask()
+        return await contained_await(contained(ask, _STEP_S), limit_s, clock, step_s=_STEP_S)
 
     try:
-        async with clock.timeout(limit_s):
-            return await guarded_briefly(who, answer())
-    except UnavailableError:
-        raise
-    except TimeoutError as error:
-        raise UnavailableError(N_("{who} took longer than {seconds} s", who=who, seconds=f"{limit_s:g}")) from error
+        return await guarded_briefly(who, answer())
+    except PluginError as error:
+        if isinstance(error.__cause__, UnavailableError):
+            raise error.__cause__ from None
+        raise UnavailableError(N_("{who} {problem}", who=who, problem=error.text)) from error
     except Exception as error:
         raise UnavailableError(N_("{who} failed: {error}", who=who, error=received_error(error))) from error
 
@@ -88,11 +91,11 @@ def _is_share(value: Any) -> bool:
 
 
 def _are_laws(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(law, str) for law in value)
+    return type(value) in (list, tuple) and all(type(law) is str for law in value)
 
 
 def _require_words(who: Text, reason: Any) -> None:
-    if not isinstance(reason, str):
+    if type(reason) is not str:
         raise UnavailableError(N_("{who} gave no reason in words", who=who))
 
 

@@ -64,6 +64,7 @@ _ESTIMATOR_METHODS = ("initial", "born", "update", "score", "effective_count")
 _VECTOR_METHODS = ("read", "write")
 _EMBEDDER_METHODS = ("missing", "embed_queries", "embed_passages", "close")
 _SANDBOX_METHODS = ("missing", "run", "missing_for_code", "start")
+_MOST_LABEL_CHARS = 200
 _PART = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _MOST_PARTS = 32
 """Each is a row of the table that a person reads before a draft is let in."""
@@ -422,9 +423,13 @@ def _object_problem(thing: Any, kind: str, methods: tuple[str, ...]) -> str | No
 
 
 def _lacking(thing: Any, methods: tuple[str, ...], texts: tuple[str, ...] = ()) -> list[str]:
-    """Return what `thing` lacks: methods, then texts that are not empty."""
-    empty = [name for name in texts if not isinstance(getattr(thing, name, None), str) or not getattr(thing, name)]
-    return [*(method for method in methods if not callable(getattr(thing, method, None))), *empty]
+    """Return what `thing` lacks: methods, then texts of one line that can be shown and recorded."""
+    unfit = [name for name in texts if not _is_label(getattr(thing, name, None))]
+    return [*(method for method in methods if not callable(getattr(thing, method, None))), *unfit]
+
+
+def _is_label(value: Any) -> bool:
+    return type(value) is str and 0 < len(value) <= _MOST_LABEL_CHARS and value.isprintable()
 
 
 def _is_effect(effect: Any) -> bool:

@@ -68,11 +68,14 @@ def contained(call: Callable[[], T], limit_s: float | None) -> T:
         raise _as_plugin_error(error) from error
 
 
-async def contained_await(awaitable: Awaitable[T], limit_s: float, clock: Clock) -> T:
+async def contained_await(awaitable: Awaitable[T], limit_s: float, clock: Clock, *, step_s: float | None = None) -> T:
     """Return what `awaitable` gives.
 
     It is cancelled after `limit_s` seconds by `clock`, and abandoned after twice that in real time where it goes on
     nevertheless. Each of its steps is bounded like a plain call, so that one that blocks is cut off too.
+
+    Args:
+        step_s: Seconds for each step; as many as for all of it where `None`.
 
     Raises:
         PluginError: It raised anything at all, or took too long.
@@ -84,13 +87,13 @@ async def contained_await(awaitable: Awaitable[T], limit_s: float, clock: Clock)
     coroutine = awaitable if isinstance(awaitable, Coroutine) else _wait_for(awaitable)
     try:
         async with asyncio.timeout(2 * limit_s), clock.timeout(limit_s):
-            result: T = await _Stepped(coroutine, limit_s)
+            result: T = await _Stepped(coroutine, step_s or limit_s)
             return result
     except TimeoutError:
         raise PluginError(N_("did not finish within {limit_s:g} s", limit_s=limit_s)) from None
     finally:
         with suppress(PluginError):
-            contained(coroutine.close, limit_s)
+            contained(coroutine.close, step_s or limit_s)
 
 
 def one_line(error: BaseException) -> str:

@@ -11,15 +11,19 @@ import pytest
 from attrs import evolve
 from design_runs import CONFIG, GREEN, Design, Writer, design, given_reports, writing
 from designs import draft, replies
+from judging_fakes import Model
 
 from myclaw_core.dispatch import Dispatcher
 from myclaw_core.errors import UnavailableError
+from myclaw_core.judging import asking
+from myclaw_core.judging.types import JudgedItem, Judgement
 from myclaw_core.neurons.birth_report import BirthTest
-from myclaw_core.plugins.answers import read_reward_parts
+from myclaw_core.plugins.answers import read_judge, read_reward_parts
 from myclaw_core.plugins.contain import PluginError
 from myclaw_core.synthesis.author import Prompt
 from myclaw_core.synthesis.reward import RewardPart
 from myclaw_core.synthesis.wording import MOST_CHARS, worded
+from myclaw_core.testing import FakeClock
 from myclaw_core.types.text import Text
 
 GOOD = Prompt(system="rules", text="data")
@@ -129,3 +133,49 @@ PARTS = {
 def test_parts_that_would_push_the_code_off_the_screen_are_refused(kind: str) -> None:
     with pytest.raises(PluginError, match="of the reward"):
         read_reward_parts(PARTS[kind], "evil")
+
+
+class Judging:
+    """A judge that does what it is told."""
+
+    name, rubric = "rule", "rule@1"
+
+    def __init__(self, judge: Callable[[], Any]) -> None:
+        self.does = judge
+
+    async def judge(self, _item: Any, _local: Any) -> Any:
+        return self.does()
+
+
+class Changing(Judgement):
+    """A judgement that is in bounds only while it is looked at."""
+
+    @property
+    def score(self) -> float:  # type: ignore[override]
+        raise AssertionError
+
+
+JUDGES: dict[str, Callable[[], Any]] = {
+    "Ctrl-C that nobody pressed": raising(KeyboardInterrupt),
+    "the end of the program": raising(SystemExit),
+    "no end": looping,
+    "a class of its own": lambda: Changing.__new__(Changing),
+    "a score of a class of its own": lambda: Judgement(score=type("Big", (float,), {})(0.9), reasoning="Sound."),
+    "words of a class of its own": lambda: Judgement(score=0.9, reasoning=type("Words", (str,), {})("Sound.")),
+}
+
+
+@pytest.mark.parametrize("kind", JUDGES)
+async def test_a_judge_that_breaks_ends_neither_the_draft_nor_the_program(
+    monkeypatch: pytest.MonkeyPatch, clock: FakeClock, kind: str
+) -> None:
+    monkeypatch.setattr(asking, "_STEP_S", 0.05)
+    item = JudgedItem(purpose="Count.", capabilities=(), body="pass")
+    with pytest.raises(UnavailableError, match="the judge rule"):
+        await asking.asked_judge(Judging(JUDGES[kind]), item, Model(), clock)
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "\x1b[2J", "half\ud800", "x" * 201, "\u202e"])
+def test_what_fills_a_slot_has_a_name_that_can_be_shown_and_recorded(name: str) -> None:
+    with pytest.raises(PluginError, match="a judge without name"):
+        read_judge(type("Named", (Judging,), {"name": name})(lambda: None), "evil")
