@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import sys
@@ -66,6 +67,14 @@ def make_desk(clock: FakeClock) -> MakeDesk:
         return SessionDesk(agent, channel or RecordingChannel(clock), **(settings | options))
 
     return made
+
+
+@pytest.fixture(scope="session")
+def birth_report(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What the birth tests of the good draft of `designs` show, run once for real."""
+    from designing import tested_report
+
+    return asyncio.run(tested_report(tmp_path_factory.mktemp("tested")))
 
 
 @pytest.fixture

@@ -1,17 +1,20 @@
 """A design of a neuron in processes that kill themselves, one at each point: `FOLDER STEP ACT`.
 
-Points are after each commit of the log and around each call that changes files.
+Points are after each commit of the log and around each call that changes files; with `tests` they are after each birth
+test, and tell which processes run then.
 """
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
-from designing import ME, answering, designing, known_report, read_report, request
+from designing import ME, REPORT, answering, designing, known_report, request
 from dying import Points, desk_of, die_everywhere, put_around_commits, put_around_file_calls
 
 from myclaw_core.agent import Agent
+from myclaw_core.neurons.birth import run_birth_tests
 from myclaw_core.paths import Home
 from myclaw_core.runtime.quiet import QuietChannel
 from myclaw_core.synthesis import store, tests_stage
@@ -37,10 +40,21 @@ async def act(agent: Agent, what: str) -> None:
     await go_on(agent)
 
 
+def children() -> str:
+    """Return the processes that this one has started."""
+    found = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
+    return " ".join(found)
+
+
 async def run(folder: Path, points: Points) -> None:
-    tests_stage.run_birth_tests = known_report(read_report(folder))
     async with Agent.open(Home.at(folder), clock=FakeClock()) as opened:
         agent = designing(opened)
+        if sys.argv[3] == "tests":
+            tell = partial(run_birth_tests, tell=lambda _test: points.reach(children()))
+            tests_stage.run_birth_tests = tell
+            await act(agent, "request")
+            return
+        tests_stage.run_birth_tests = known_report((folder / REPORT).read_bytes())
         put_around_commits(agent.log._store, points, "the log", before=False)
         put_around_file_calls(points)
         await act(agent, sys.argv[3])

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 from attrs import frozen
-from designing import ME, answering, configure, designing, known_report, read_report, request, write_report
+from designing import ME, REPORT, LaterClock, answering, configure, designing, known_report, request
 from designs import NAME
 from dying import THROUGH, deaths, desk_of
 from sampling import sampled
@@ -51,18 +51,7 @@ ACTS = {
     "direction": {"nothing", "waits to begin", "waits"},
     "direction-no": {"nothing", "waits to begin", "rejected_direction"},
 }
-STEP = {"request": sampled(11, 1), "direction": sampled(17, 1)}
-_LATER_H = 2
-"""A process that goes on does so when drafts that no question is about are gone."""
-
-
-class LaterClock(FakeClock):
-    """A clock whose identifiers are none of those of the processes that died."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.advance(hours=_LATER_H)
-        self._ids = 1_000_000
+STEP = {"request": sampled(17, 1), "direction": sampled(29, 1)}
 
 
 @frozen(kw_only=True)
@@ -100,25 +89,26 @@ class Life:
         return await self.agent.services.gateway.left()
 
 
-async def prepare(folder: Path, *, asked: bool) -> None:
+async def prepare(folder: Path, report: bytes, *, asked: bool) -> None:
     """Make a home, with a draft whose question waits where `asked`."""
     home = configure(folder)
+    (folder / REPORT).write_bytes(report)
     async with Agent.open(home, clock=FakeClock()) as opened:
-        await write_report(opened, folder)
         if asked:
             begun = await Synthesizer(designing(opened), QuietChannel(), None).synthesize(request(), ME)
             assert begun.stage == "approval"
 
 
 @pytest.mark.sampled
+@pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("act", ACTS)
 async def test_a_design_that_is_killed_at_any_point_goes_on_or_ends_cleanly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str
+    tmp_path: Path, birth_report: bytes, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
     """Whoever finds it goes on; then the person grants what still waits, and it is born once."""
-    await prepare(tmp_path / "0", asked=act in {"yes", "no", "revise"})
-    monkeypatch.setattr(tests_stage, "run_birth_tests", known_report(read_report(tmp_path / "0")))
-    places = deaths(DRIVER, tmp_path, act, step=STEP.get(act, sampled(9, 1)))
+    monkeypatch.setattr(tests_stage, "run_birth_tests", known_report(birth_report))
+    await prepare(tmp_path / "0", birth_report, asked=act in {"yes", "no", "revise"})
+    places = deaths(DRIVER, tmp_path, act, step=STEP.get(act, sampled(13, 1)))
     seen = {}
     for number, where in places.items():
         home = Home.at(tmp_path / str(number))

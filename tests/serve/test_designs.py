@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve, field, frozen
-from designing import ME, Designer, answering, configure, designing, known_report, read_report, request, write_report
+from designing import ME, Designer, answering, configure, designing, known_report, request
 from dying import desk_of
 from waiting_clock import WaitingClock
 
@@ -29,19 +29,6 @@ from myclaw_core.synthesis.store import SYNTHESIS_KIND
 from myclaw_core.synthesis.types import Synthesis
 from myclaw_core.testing import FakeClock, RecordingChannel
 from myclaw_core.types.text import Text
-
-
-@pytest.fixture(scope="module")
-def tested(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What the birth tests of the draft show."""
-    folder = tmp_path_factory.mktemp("tested")
-
-    async def test() -> None:
-        async with Agent.open(configure(folder), clock=FakeClock()) as agent:
-            await write_report(agent, folder)
-
-    asyncio.run(test())
-    return known_report(read_report(folder))
 
 
 @frozen(kw_only=True)
@@ -92,9 +79,9 @@ Serve = Callable[..., Any]
 
 
 @pytest.fixture
-def serve(tmp_path: Path, tested: Any, monkeypatch: pytest.MonkeyPatch) -> Serve:
+def serve(tmp_path: Path, birth_report: bytes, monkeypatch: pytest.MonkeyPatch) -> Serve:
     """Serve the designs of a home."""
-    monkeypatch.setattr(tests_stage, "run_birth_tests", tested)
+    monkeypatch.setattr(tests_stage, "run_birth_tests", known_report(birth_report))
 
     @asynccontextmanager
     async def served(model: Designer | None = None) -> AsyncIterator[Served]:

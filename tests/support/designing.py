@@ -31,18 +31,20 @@ from myclaw_core.testing import FakeClock, RecordingChannel
 
 __all__ = [
     "ME",
+    "REPORT",
     "Designer",
+    "LaterClock",
     "answering",
     "configure",
     "designing",
     "known_report",
-    "read_report",
     "request",
-    "write_report",
+    "tested_report",
 ]
 
 ME = "test:me"
-_REPORT = "report.json"
+REPORT = "report.json"
+"""The file in a home that tells drivers what the birth tests of the good draft show."""
 
 
 @frozen
@@ -112,25 +114,31 @@ def request() -> SynthesisRequest:
     )
 
 
-async def write_report(agent: Agent, folder: Path) -> None:
-    """Run the birth tests of the good draft and keep what they show."""
+async def tested_report(folder: Path) -> bytes:
+    """Run the birth tests of the good draft in a home of their own and return what they show."""
     texts = (designs.BODY, designs.TESTS, designs.MANIFEST)
     files = {name: text.encode() for name, text in zip(NEURON_FILES, texts, strict=True)}
     manifest = read_manifest(files[MANIFEST_FILE])
-    report = await run_birth_tests(agent.services.sandbox, files, manifest, agent.clock)
+    async with Agent.open(configure(folder), clock=FakeClock()) as agent:
+        report = await run_birth_tests(agent.services.sandbox, files, manifest, agent.clock)
     assert report.ok
-    (folder / _REPORT).write_bytes(codec.dumps(report))
+    return codec.dumps(report)
 
 
-def read_report(folder: Path) -> BirthReport:
-    """Return what was kept."""
-    return codec.loads(BirthReport, (folder / _REPORT).read_bytes(), N_("report"))
-
-
-def known_report(report: BirthReport) -> Any:
+def known_report(raw: bytes) -> Any:
     """Return what stands in for the sandbox tests of a draft."""
+    report = codec.loads(BirthReport, raw, N_("report"))
 
     async def tested(*_args: Any, **_options: Any) -> BirthReport:
         return report
 
     return tested
+
+
+class LaterClock(FakeClock):
+    """A clock whose identifiers are none of those of processes that died; drafts that nobody asks about are gone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.advance(hours=2)
+        self._ids = 1_000_000

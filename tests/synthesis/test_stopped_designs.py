@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from attrs import define
-from designing import ME, answering, configure, designing, known_report, read_report, request, write_report
+from designing import ME, answering, configure, designing, known_report, request
 from designs import NAME
 from dying import desk_of
 from sampling import sampled
@@ -73,19 +73,6 @@ async def was_stopped(work: Any, nth: int) -> bool:
     return stopped.passed >= nth
 
 
-@pytest.fixture(scope="module")
-def tested(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What the birth tests of the draft show."""
-    folder = tmp_path_factory.mktemp("tested")
-
-    async def test() -> None:
-        async with Agent.open(configure(folder), clock=FakeClock()) as agent:
-            await write_report(agent, folder)
-
-    asyncio.run(test())
-    return known_report(read_report(folder))
-
-
 async def go_on(agent: Agent) -> Synthesis | None:
     """Go on with what has not ended."""
     found = [each for each in await store.standing(agent.log) if each.stage != "ended"]
@@ -107,10 +94,10 @@ async def nothing_is_open(agent: Agent) -> None:
 
 @pytest.mark.sampled
 async def test_a_design_that_is_stopped_at_any_await_goes_on_to_its_one_question(
-    tmp_path: Path, tested: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, birth_report: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it cost is told by its record as by the ledger; nothing stays open."""
-    monkeypatch.setattr(tests_stage, "run_birth_tests", tested)
+    monkeypatch.setattr(tests_stage, "run_birth_tests", known_report(birth_report))
     async with Agent.open(
         configure(tmp_path, config="[budget]\nhard_eur = 1000\nsoft_eur = 1000\n"), clock=FakeClock()
     ) as opened:
@@ -137,9 +124,9 @@ async def test_a_design_that_is_stopped_at_any_await_goes_on_to_its_one_question
 @pytest.mark.sampled
 @pytest.mark.parametrize("what", ["yes", "no", "revise"])
 async def test_an_answer_that_is_stopped_at_any_await_counts_or_is_asked_for_again(
-    tmp_path: Path, tested: Any, monkeypatch: pytest.MonkeyPatch, what: str
+    tmp_path: Path, birth_report: bytes, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setattr(tests_stage, "run_birth_tests", tested)
+    monkeypatch.setattr(tests_stage, "run_birth_tests", known_report(birth_report))
     outcomes = set()
     for nth in count(1, STEP):
         async with Agent.open(configure(tmp_path / str(nth)), clock=FakeClock()) as opened:

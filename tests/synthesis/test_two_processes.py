@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from designing import ME, answering, configure, designing, known_report, read_report, request, write_report
+from designing import ME, answering, configure, designing, known_report, request
 from designs import NAME
 from dying import desk_of
 
@@ -80,17 +80,16 @@ def at_once(home: Home, *works: Callable[[Agent], Awaitable[None]]) -> Sequence[
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+def home(tmp_path: Path, birth_report: bytes, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home in which a neuron is wanted, and nothing is done about it so far."""
     folder = tmp_path / "home"
 
     async def prepare() -> None:
         async with Agent.open(configure(folder), clock=SystemClock()) as agent:
-            await write_report(agent, folder)
             await store.request(agent.log, agent.clock, request(), ME)
 
     asyncio.run(prepare())
-    monkeypatch.setattr(tests_stage, "run_birth_tests", known_report(read_report(folder)))
+    monkeypatch.setattr(tests_stage, "run_birth_tests", known_report(birth_report))
     return Home.at(folder)
 
 
