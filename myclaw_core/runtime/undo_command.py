@@ -12,7 +12,7 @@ from myclaw_core.files.resolve import display_path
 from myclaw_core.messages import N_, _, render
 from myclaw_core.runtime.conversation import Conversation, TurnQueue
 from myclaw_core.runtime.types import ExecutionTrace, Turn
-from myclaw_core.runtime.undoing import can_be_undone, find_trace, first_words, last_changing
+from myclaw_core.runtime.undoing import can_be_undone, find_trace, first_words, instead_of_undo, last_changing
 from myclaw_core.shown.markup import code
 
 if TYPE_CHECKING:
@@ -95,6 +95,12 @@ class UndoCommand:
             return _("Nothing left to take back here; `/undo TRACE` for an older one.")
         last = await last_changing(self._agent.log, self._sender, "/undo")
         if not await can_be_undone(self._agent.log, last):
+            if instead := next(filter(None, map(instead_of_undo, last.steps)), None):
+                return _(
+                    "This conversation has changed nothing yet, and undo does not take back what was done last "
+                    "elsewhere: {why}.",
+                    why=code(render(instead)),
+                )
             return _(
                 "This conversation has changed nothing that could be taken back, and what was done last elsewhere "
                 "cannot be undone any more; `/undo TRACE` for an older one."

@@ -12,6 +12,7 @@ from myclaw_core.events.log import EventLog, LogTransaction
 from myclaw_core.events.types import StepIntended, TraceClosed, UndoApplied
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_
+from myclaw_core.neurons.questions import ADMIT, DESIGN
 from myclaw_core.outbox.records import open_message
 from myclaw_core.runtime.finishing import to_its_end
 from myclaw_core.runtime.records import LAST_KIND, LastChange
@@ -29,6 +30,7 @@ __all__ = [
     "can_be_undone",
     "find_trace",
     "first_words",
+    "instead_of_undo",
     "last_changing",
     "trace_id_of",
     "undo_trace",
@@ -120,6 +122,18 @@ async def _is_open(log: EventLog, record: UndoRecord) -> bool:
         return True
     message = await open_message(log, UUID(record.data["message_id"]))
     return message is not None and message.state == "held"
+
+
+def instead_of_undo(step: ActionStep) -> Text | None:
+    """Return what takes back what an undo does not, `None` where that is not known."""
+    if step.tool_name == ADMIT and step.effects:
+        return N_(
+            "undo removes no neuron: 'myclaw neurons remove {name}' does, or /neurons remove {name} in a conversation",
+            name=step.effects[0].target,
+        )
+    if step.tool_name == DESIGN:
+        return N_("a design that has begun is not taken back; say no when you are asked about its draft")
+    return None
 
 
 def first_words(trace: ExecutionTrace) -> str:
@@ -217,6 +231,8 @@ def _as_made(record: UndoRecord) -> UndoRecord:
 
 def _why_not(services: Services, step: ActionStep) -> Text:
     """Return why a step without an undo record cannot be undone."""
+    if (instead := instead_of_undo(step)) is not None:
+        return instead
     if step.undo_id is None:
         return N_("it cannot be undone: no undo record exists")
     days = services.config.limits.undo_days
