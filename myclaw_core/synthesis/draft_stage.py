@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from uuid import UUID
 
-from myclaw_core.errors import UsageError
+from myclaw_core.errors import UnavailableError, UsageError
+from myclaw_core.judging.item import item_of
 from myclaw_core.messages import N_
 from myclaw_core.neurons.checking import check_neuron
 from myclaw_core.neurons.manifest import MANIFEST_FILE, ManifestError, read_manifest
@@ -79,9 +80,19 @@ def analyse(run: DesignRun, synthesis: Synthesis) -> Move:
         more = len(found) - _MOST_FINDINGS
         told = [each.told for each in found[:_MOST_FINDINGS]]
         raise StaticAnalysisError([*told, N_("and further findings: {n}", n=more)] if more > 0 else told)
-    if differences := tuple(_differences(spec, read_manifest(files[MANIFEST_FILE]))):
+    manifest = read_manifest(files[MANIFEST_FILE])
+    if differences := tuple(_differences(spec, manifest)):
         raise StaticAnalysisError(differences)
+    _require_judgeable(manifest, files)
     return onward(synthesis, "tests", N_("analysis: nothing found"), agent.clock.now())
+
+
+def _require_judgeable(manifest: NeuronManifest, files: Mapping[str, bytes]) -> None:
+    """Check that a judge could be shown all of a draft: none gets round one by its length."""
+    try:
+        item_of(manifest, files)
+    except UnavailableError as error:
+        raise StaticAnalysisError([error.text]) from error
 
 
 def bytes_of(synthesis: Synthesis) -> Mapping[str, bytes]:

@@ -74,6 +74,10 @@ CAUGHT = {
         ),
         "subprocess",
     ),
+    "it is too long for a judge": (
+        draft(body=BODY + f"\n\nNUMBERS = {list(range(10_000, 16_500))}\n"),
+        "judge",
+    ),
     "it takes the long way to open": (
         draft(body=BODY.replace('    return {"count"', '    args = (lambda: 0).__globals__\n    return {"count"')),
         "__globals__",
