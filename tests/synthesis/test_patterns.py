@@ -259,7 +259,11 @@ async def test_turns_that_fail_in_a_week_are_in_the_digest_of_the_night(
     open_agent: Any, make_desk: Any, clock: FakeClock
 ) -> None:
     """From the message to the line, with the design recorded once however often the night is done."""
-    replies = [reply for _ in SCANS for reply in (calls(("pdf_merge", {})), says("I have no tool for that."))]
+    replies = [
+        reply
+        for _ in SCANS
+        for reply in (calls(("pdf_merge", {}), ("pdf_split", {})), says("I have no tool for that."))
+    ]
     async with open_agent(replies) as agent:
         for goal in SCANS:
             await make_desk(agent).handle(goal)
@@ -286,4 +290,4 @@ async def test_turns_that_fail_in_a_week_are_in_the_digest_of_the_night(
     (made,) = requested
     assert made.sender == "test:me"
     assert made.request.budget_cents == 50
-    assert made.request.capability_hint == ["pdf_merge"]
+    assert made.request.capability_hint == ["pdf_merge", "pdf_split"]
