@@ -75,7 +75,7 @@ CAUGHT = {
         "subprocess",
     ),
     "it is too long for a judge": (
-        draft(body=BODY + f"\n\nNUMBERS = {list(range(10_000, 16_500))}\n"),
+        draft(body=BODY + "".join(f"\n\nNUMBERS_{n} = {list(range(10_000, 10_200))}\n" for n in range(32))),
         "judge",
     ),
     "it takes the long way to open": (
