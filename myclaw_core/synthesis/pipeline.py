@@ -117,7 +117,7 @@ class Synthesizer:
         """Return how a synthesis stands after its question was put; at the same stage where it waits still."""
         move = await self._asked(synthesis)
         if move is not None:
-            return await self._moved(move)
+            return await self._moved(synthesis, move)
         return await store.find(self._agent.log, synthesis.id) or synthesis
 
     async def _asked(self, synthesis: Synthesis) -> Move | None:
@@ -149,7 +149,7 @@ class Synthesizer:
         except UnavailableError as error:
             raise PausedError(error.text) from error
         except Exception as error:
-            return await self._moved(self._crashed(synthesis, error))
+            return await self._moved(synthesis, self._crashed(synthesis, error))
         async with run.recorded():
             while synthesis.stage not in ("approval", "ended"):
                 synthesis = await self._stage(run, synthesis, materials)
@@ -172,7 +172,7 @@ class Synthesizer:
                 await finished(self._spent(synthesis, spent_eur))
             raise
         cost_eur = synthesis.cost_eur + run.spent_eur - before_eur
-        return await self._moved(evolve(move, to=_costing(move.to, cost_eur)), run)
+        return await self._moved(synthesis, evolve(move, to=_costing(move.to, cost_eur)), run)
 
     async def _tried(self, run: DesignRun, synthesis: Synthesis, materials: Materials) -> Move:
         """Return what becomes of a synthesis by its next stage: every failure is an outcome."""
@@ -200,17 +200,28 @@ class Synthesizer:
         reason = N_("the stage {stage} broke off: {why}", stage=synthesis.stage, why=_told(error))
         return abandoned(synthesis, reason, self._agent.clock.now())
 
-    async def _moved(self, move: Move, run: DesignRun | None = None) -> Synthesis:
-        await finished(self._record(move, run))
+    async def _moved(self, before: Synthesis, move: Move, run: DesignRun | None = None) -> Synthesis:
+        """Record a move and return how it stands: otherwise, where an answer has moved it meanwhile."""
+        other = await finished(self._record(before, move, run))
+        if other is not None:
+            return other
         self._tell(move.note)
         return move.to
 
-    async def _record(self, move: Move, run: DesignRun | None) -> None:
+    async def _record(self, before: Synthesis, move: Move, run: DesignRun | None) -> Synthesis | None:
+        """Record a move from `before`; return how it stands where that is not so any more, and then record nothing.
+
+        A yes to its beginning moves it in whichever process it is given, without the lock.
+        """
         span, now = rest_after(move), self._agent.clock.now()
         async with self._agent.log.transaction() as tx:
+            current = await store.find(self._agent.log, before.id, tx)
+            if current is not None and current.stage != before.stage:
+                return current
             await store.advance(tx, move.to, move.note, run.turn.id if run else None)
             if span is not None:
                 await rest(tx, move.to.request.goal, now + span, move.note, now=now)
+        return None
 
     async def _spent(self, synthesis: Synthesis, spent_eur: float) -> None:
         """Record what an attempt cost that did not end."""
