@@ -159,9 +159,8 @@ def _told(found: Calibration) -> str:
         n=found.n,
         each=each,
     )
-    if passes(found):
-        return f"{first}\n{_('it is heard from now on')}"
-    return f"{first}\n{_('it is not heard: below {bar:.2f}', bar=BAR)}"
+    heard = _("it is heard from now on") if passes(found) else _("it is not heard: below {bar:.2f}", bar=BAR)
+    return f"{first}\n{heard}"
 
 
 def _turn(agent: Agent) -> Turn:
