@@ -5,7 +5,7 @@ What one is: `types`, `manifest` with `capabilities`, `patterns`, `quotas` and `
 
 How one gets in: `adopting` takes it through every stage. `checking` (with the package `analysis`) is stage 4, `birth`
 with `scratch` runs its tests, `birth_mutants` and `birth_trials` hold them against small changes of the body; what they
-are worth the package `synthesis` says. What was tested is kept by `drafts`, shown by `dossier` with `dossier_reward`,
+are worth the package of synthesis says. What was tested is kept by `drafts`, shown by `dossier` with `dossier_reward`,
 asked about (`questions`) and let in by `admission`, the gate, which reads the yes in the log (`agreed`); `placing`
 writes it so that `settling` can complete at the next start what was interrupted. `rotation` exchanges the key. All of
 them change folders under one `lock`.

@@ -151,7 +151,7 @@ def test_a_model_that_fails_in_the_middle_leaves_no_measurement(run: Any, scorin
     (trace,) = json.loads(run("audit", "list", "--json").out)
 
     assert ended.code == 3
-    assert ended.err.splitlines()[-1] == "myclaw: the model is gone"
+    assert ended.err.splitlines()[-1] == "myclaw: the judge constitution failed: the model is gone"
     assert trace["outcome"] == "failed"
     assert json.loads(run("judge", "--json").out)["measured"] == []
 
