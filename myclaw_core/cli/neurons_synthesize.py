@@ -101,7 +101,7 @@ async def _stopped(agent: Agent, args: argparse.Namespace) -> None:
     if left is None:
         stopped()
         return
-    told = _("stopped; '{command}' goes on with it", command=_again(left))
+    told = _("stopped; '{command}' goes on with it, and 'myclaw serve' where it runs", command=_again(left))
     print(f"myclaw: {visible(told)}", file=sys.stderr)
 
 

@@ -16,6 +16,7 @@ from myclaw_core.runtime.channel import Channel
 from myclaw_core.runtime.left_question import Asked, LeftQuestion
 from myclaw_core.synthesis.direction import DESIGN, design_args
 from myclaw_core.synthesis.draft_stage import bytes_of
+from myclaw_core.synthesis.errors import PausedError
 from myclaw_core.synthesis.moves import Move, abandoned, born, ended, onward, refused
 from myclaw_core.synthesis.rests import ABANDONED_RESTS, REFUSED_RESTS
 from myclaw_core.synthesis.types import Revision, Synthesis
@@ -52,6 +53,19 @@ class Gate:
         self._agent = agent
         self._quiet = quiet
         self._channel = channel
+
+    def require_answerable(self) -> None:
+        """Check that a question would come to somebody, before anything is spent on what it will be about.
+
+        Raises:
+            PausedError: Nobody is here, and no question is left for later.
+        """
+        if not self._is_there and not self._agent.services.config.approval.defer_days:
+            raise PausedError(N_("nobody is here to answer, and [approval] defer_days = 0 leaves no question"))
+
+    @property
+    def _is_there(self) -> bool:
+        return self._channel is not None and self._channel.attended
 
     async def direction(self, synthesis: Synthesis) -> Move | None:
         """Ask whether a neuron may be designed; return the move.
@@ -144,15 +158,18 @@ class Gate:
 
         It is asked again where a stop came between a yes and what it lets happen.
         """
-        is_there = self._channel is not None and self._channel.attended
-        if synthesis.asked_in is None or (is_there and await question.left() is not None):
-            return await question.ask(self._quiet, self._channel)
+        if synthesis.asked_in is None or (self._is_there and await question.left() is not None):
+            return await self._ask(question)
         asked = await question.stands()
-        return await question.ask(self._quiet, self._channel) if asked.state == "cut off" else asked
+        return await self._ask(question) if asked.state == "cut off" else asked
 
     def _tested_again(self, synthesis: Synthesis) -> Move:
         note = N_("its draft is gone; it is tested again before you are asked")
         return onward(synthesis, "tests", note, self._agent.clock.now(), asked_in=None)
+
+    async def _ask(self, question: LeftQuestion) -> Asked:
+        self.require_answerable()
+        return await question.ask(self._quiet, self._channel)
 
     def _is_kept(self, digest: str) -> bool:
         try:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -37,7 +38,10 @@ from myclaw_core.types.text import Text
 if TYPE_CHECKING:
     from myclaw_core.agent import Agent
 
-__all__ = ["Synthesizer"]
+__all__ = ["GIVEN_UP_AFTER", "Synthesizer"]
+
+GIVEN_UP_AFTER = timedelta(days=7)
+"""So long something that passes may keep a synthesis at one stage; then it ends, and its goal is free again."""
 
 _log = logging.getLogger("myclaw.synthesis")
 
@@ -100,8 +104,7 @@ class Synthesizer:
             try:
                 return await self._go_on(current)
             except PausedError as error:
-                self._tell(N_("it cannot go on now: {why}", why=error.text))
-                return await store.find(self._agent.log, synthesis.id) or current
+                return await self._paused(await store.find(self._agent.log, synthesis.id) or current, error.text)
 
     async def _go_on(self, synthesis: Synthesis) -> Synthesis:
         while synthesis.stage != "ended":
@@ -112,6 +115,15 @@ class Synthesizer:
             else:
                 synthesis = await self._designed(synthesis)
         return synthesis
+
+    async def _paused(self, synthesis: Synthesis, why: Text) -> Synthesis:
+        """Leave a synthesis as it stands until it can go on, or end it where it could not for too long."""
+        now = self._agent.clock.now()
+        if now - synthesis.at < GIVEN_UP_AFTER or await self._waits(synthesis):
+            self._tell(N_("it cannot go on now: {why}", why=why))
+            return synthesis
+        reason = N_("it could not go on for {days} days: {why}", days=GIVEN_UP_AFTER.days, why=why)
+        return await self._moved(synthesis, abandoned(synthesis, reason, now))
 
     async def _after_question(self, synthesis: Synthesis) -> Synthesis:
         """Return how a synthesis stands after its question was put; at the same stage where it waits still."""
@@ -126,7 +138,7 @@ class Synthesizer:
             if synthesis.stage == "direction":
                 return await self._gate.direction(synthesis)
             return await self._gate.approval(synthesis)
-        except StoreError:
+        except (PausedError, StoreError):
             raise
         except Exception as error:
             if await self._waits(synthesis):
@@ -140,6 +152,7 @@ class Synthesizer:
 
     async def _designed(self, synthesis: Synthesis) -> Synthesis:
         """Take a synthesis through the stages that need no person, in one trace."""
+        self._gate.require_answerable()
         await self._sweep()
         run = await DesignRun.of(self._agent, synthesis, self._channel)
         try:

@@ -81,10 +81,7 @@ class _Chosen:
 
 
 async def _new_or_better(agent: Agent, synthesis: Synthesis, spec: NeuronSpec) -> _Chosen:
-    """Return the spec of a new neuron, or of a better version of one that does about the same (synthesis.md, stage 5).
-
-    What was to be a better version stays one: the name is given.
-    """
+    """Return the spec of a new neuron, or of a better version of one that does about the same (stage 5)."""
     nearest = await nearest_purpose(agent, spec.purpose, but="")
     if nearest is None or nearest.way < PATCH_FROM:
         return _Chosen(spec=spec, patches="")
