@@ -17,7 +17,7 @@ from sampling import sampled
 
 from myclaw_core.agent import Agent
 from myclaw_core.budget.book import holds
-from myclaw_core.events.types import NeuronBorn, SynthesisEnded, TraceClosed, TurnStarted
+from myclaw_core.events.types import NeuronBorn, SynthesisEnded, SynthesisRequested, TraceClosed, TurnStarted
 from myclaw_core.runtime.quiet import QuietChannel
 from myclaw_core.synthesis import store, tests_stage
 from myclaw_core.synthesis.pipeline import Synthesizer
@@ -116,9 +116,10 @@ async def test_a_design_that_is_stopped_at_any_await_goes_on_to_its_one_question
             await nothing_is_open(agent)
             if not more:
                 break
-        ended = [event for _, event in await agent.log.since(0, 100_000) if isinstance(event, SynthesisEnded)]
+        events = [event for _, event in await agent.log.since(0, 100_000)]
+        ended = [event.result.request_id for event in events if isinstance(event, SynthesisEnded)]
         assert nth > 100
-        assert len(ended) == len(await store.standing(agent.log))
+        assert ended == [event.request_id for event in events if isinstance(event, SynthesisRequested)]
 
 
 @pytest.mark.sampled
