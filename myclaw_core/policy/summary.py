@@ -62,7 +62,7 @@ def summary_of(tool: str, effects: Sequence[Effect], user_home: str, version: st
 def _on_one(tool: str, effect: Effect, user_home: str, version: str) -> Text:
     target = shown_target(effect, user_home)
     if tool == "neuron_design":
-        return N_("design a neuron for: {goal}", goal=target)
+        return N_("begin to design a neuron for: {goal}", goal=target)
     if effect.kind == "neuron_spawn" and version:
         return N_("let the neuron {target} {version} in", target=target, version=visible(version))
     if effect.kind == "neuron_invoke" and effect.target == tool:

@@ -78,7 +78,7 @@ def _would_be(step: ActionStep) -> Said | None:
 def _named(step: ActionStep) -> str:
     tool, target = _tool(step), _target(step)
     if step.tool_name == "neuron_design":
-        return _("design a neuron for: {goal}", goal=target)
+        return _("begin to design a neuron for: {goal}", goal=target)
     if step.kind == "neuron_spawn":
         return _("let the neuron {name} in", name=target)
     return tool if target == step.tool_name else f"{tool} {target}".rstrip()

@@ -47,7 +47,7 @@ class AfterFailure:
             synthesis = await request_after(self._agent, trace, turn)
             why = trigger_of(trace, turn)
             if synthesis is not None and why is not None:
-                self._channel.notice(N_("{why}: you are asked whether a neuron may be designed for it", why=why))
+                self._channel.notice(N_("{why} – you are asked whether a neuron may be designed for it", why=why))
                 channel = self._channel if self._here else None
                 tell = self._channel.notice if self._here else lambda _line: None
                 await Synthesizer(self._agent, QuietChannel(), channel, tell).go_on(synthesis)

@@ -58,7 +58,7 @@ def test_a_goal_that_fails_in_a_chat_becomes_a_neuron_that_the_next_turn_calls(c
     child = console.spawn()
     say(child, QUESTION)
     child.expect_exact("the turn failed")
-    child.expect_exact("the turn went in circles; tried: fs_read: you are asked whether a neuron may be designed")
+    child.expect_exact("the turn went in circles; tried: fs_read – you are asked whether a neuron may be designed")
     child.expect_exact("up to 0.50 EUR of model calls")
     answer(child, DIRECTION, "yes")
     for line in (*STAGES[1:], GREEN):

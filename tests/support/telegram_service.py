@@ -80,10 +80,14 @@ class Serving:
 
 @asynccontextmanager
 async def serving(
-    home: Home, server: BotApi, replies: Sequence[Mapping[str, Any]], config: str = ""
+    home: Home,
+    server: BotApi,
+    replies: Sequence[Mapping[str, Any]],
+    config: str = "",
+    clock: WaitingClock | None = None,
 ) -> AsyncIterator[Serving]:
-    """Serve until the end of the block; the model plays replies."""
-    clock, stop = WaitingClock(), asyncio.Event()
+    """Serve until the end of the block; the model plays replies, and the clock may be one that ran before."""
+    clock, stop = clock or WaitingClock(), asyncio.Event()
     written(home, server, replies, config)
     with sole_instance(home, clock) as owner:
         async with Agent.open(home, clock=clock) as agent:
