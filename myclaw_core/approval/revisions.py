@@ -45,7 +45,9 @@ STAGES: tuple[Literal["spec", "draft"], ...] = ("spec", "draft")
 
 @frozen(kw_only=True)
 class AnsweredDraft:
-    """Where a person's answer about a design or its draft stands in the log; its words are there alone, so that they can be erased.
+    """Where a person's answer about a design or its draft stands in the log.
+
+    Its words are there alone, so that they can be erased.
 
     Attributes:
         digest: Of the draft; empty for a design that was to begin.
