@@ -9,10 +9,10 @@ from myclaw_core.clock import local_zone
 from myclaw_core.events.words import word
 from myclaw_core.files.visible import visible
 from myclaw_core.messages import N_, _, render
-from myclaw_core.types.text import Text
+from myclaw_core.types.text import Text, joined
 
 if TYPE_CHECKING:
-    from myclaw_core.synthesis.types import Synthesis, SynthesisResult
+    from myclaw_core.synthesis.types import Synthesis
 
 __all__ = ["about", "how_it_ended", "stage_word"]
 
@@ -22,11 +22,11 @@ def stage_word(synthesis: Synthesis) -> str:
     return word(synthesis.result.outcome if synthesis.result else synthesis.stage)
 
 
-def how_it_ended(result: SynthesisResult) -> Text:
+def how_it_ended(synthesis: Synthesis) -> Text:
     """Return the end in one line, as it was told when it came."""
-    if result.outcome == "born":
-        return N_("born: the neuron {name} can be called", name=result.neuron_name or "")
-    return N_("not made: {reason}", reason=result.rejection_reason or "")
+    if synthesis.result is not None and synthesis.result.outcome == "born":
+        return N_("born: the neuron {name} can be called", name=synthesis.result.neuron_name or "")
+    return N_("not made: {reason}", reason=joined(synthesis.feedback))
 
 
 def about(synthesis: Synthesis) -> str:
@@ -39,7 +39,7 @@ def _about(synthesis: Synthesis) -> Iterator[str]:
     yield _("made for: {goal}", goal=synthesis.request.goal)
     yield _("stage: {stage}, since {at}", stage=stage_word(synthesis), at=at)
     if synthesis.result is not None:
-        yield render(how_it_ended(synthesis.result))
+        yield render(how_it_ended(synthesis))
     if synthesis.spec is not None:
         yield _("purpose: {purpose}", purpose=" ".join(synthesis.spec.purpose.split()))
     yield _("cost: {cost_eur:.4f} EUR, retries: {n}", cost_eur=synthesis.cost_eur, n=synthesis.retries)

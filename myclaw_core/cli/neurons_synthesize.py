@@ -73,7 +73,7 @@ async def _designed(agent: Agent, args: argparse.Namespace) -> Synthesis:
     if args.resume:
         synthesis = await matching(agent.log, args.resume)
         if synthesis.result is not None:
-            say(how_it_ended(synthesis.result))
+            say(how_it_ended(synthesis))
         elif synthesis.stage not in ("approval", "direction"):
             await require_ready(agent)
         return await synthesizer.go_on(synthesis)

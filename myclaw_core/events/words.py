@@ -87,6 +87,9 @@ WORDS = (
     N_("tests"),
     N_("approval"),
     N_("ended"),
+    # How it ended, where not as above.
+    N_("born"),
+    N_("rejected_direction"),
     # Who is measured.
     N_("judge"),
     N_("critic"),

@@ -82,7 +82,8 @@ def ended(synthesis: Synthesis, outcome: SynthesisOutcome, reason: Text, now: da
     """Return the end without a neuron, as `outcome` says."""
     result = _result(synthesis, outcome, reason, None)
     note = N_("not made: {reason}", reason=reason)
-    return Move(to=evolve(synthesis, stage="ended", at=now, result=result, files={}), note=note)
+    moved = evolve(synthesis, stage="ended", at=now, result=result, files={}, feedback=(reason,))
+    return Move(to=moved, note=note)
 
 
 def _result(synthesis: Synthesis, outcome: SynthesisOutcome, reason: Text | None, path: str | None) -> SynthesisResult:

@@ -184,7 +184,7 @@ class Synthesis:
         spec: The last one that passed its checks.
         files: The last draft by name of the file, in its normal form.
         patches: The neuron of which this makes a new version; empty where it is a new one.
-        feedback: What the next attempt is told, one sentence each.
+        feedback: What the next attempt is told, one sentence each; why it was not made, where it ended so.
         retries: How many refusals and revisions cost an attempt so far, 0 to 3.
         vetoes: How many specs asked for what is forbidden; they cost no attempt.
         cost_eur: EUR spent so far.
