@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+from string import Formatter
 from typing import Any
 
 import pytest
+from babel.messages.pofile import read_po
+from catalogues import domains
 from designs import BODY, GOAL, TESTS, draft, replies, spec
 
 from .conftest import finish, shown
@@ -29,6 +33,8 @@ STAGES = [
 BORN = "born: the neuron word_counter can be called"
 GREEN = "tests: 3 of 3 passed; R is 0."
 ID = re.compile(r"--resume ([0-9a-f]{12})'")
+LONG = 14
+"""So many characters of a message are no accident."""
 DIRECTION = "yes / no / details >"
 DOSSIER = "yes / no / details / revise >"
 
@@ -256,9 +262,9 @@ def test_a_design_that_was_stopped_in_a_call_goes_on_with_the_next_one(console, 
     assert len(server.requests) == 3
 
 
-def test_a_model_that_is_away_leaves_the_design_as_it_is(console, model) -> None:
+def test_a_model_that_refuses_the_key_leaves_the_design_as_it_is(console, model) -> None:
     """The exit code says that nothing failed for good."""
-    model([{"status": 529}])
+    model([{"status": 401}])
     ended = console.run("neurons", "synthesize", GOAL)
     assert ended.code == 0
     assert "it cannot go on now: " in ended.out
@@ -283,3 +289,57 @@ def test_what_cannot_be_meant_is_told_in_one_line(console, script, args, why) ->
     ended = console.run("neurons", "synthesize", *args)
     assert (ended.code, ended.out, len(ended.said)) == (2, "", 1)
     assert why in ended.err
+
+
+def test_what_fails_five_times_is_proposed_at_night_and_made_after_two_answers(console, script) -> None:
+    """Each answer is asked for by the command that the digest and the list name."""
+    script(*MISSES * 5, config='[synthesis]\nafter_failure = "off"\n')
+    child = console.spawn()
+    for _time in range(5):
+        say(child, QUESTION)
+        child.expect_exact("the turn failed")
+    child.expect(PROMPT)
+    child.sendeof()
+    assert finish(child) == 0
+    assert "designed" not in shown(child)
+    night = console.run("nightly")
+    assert (
+        f"  failed 5 times in 30 days: {QUESTION}; 'myclaw neurons proposals' shows what may be designed" in night.out
+    )
+    named = is_listed(console, "direction")
+    assert "--resume ID' asks you" in console.run("neurons", "proposals").out
+    script(*replies())
+    child = synthesize(console, "--resume", named)
+    child.expect_exact("turns that failed at about the same in 30 days: 5")
+    answer(child, DIRECTION, "yes")
+    answer(child, DOSSIER, "yes")
+    child.expect_exact(BORN)
+    assert finish(child) == 0
+
+
+def test_no_sentence_of_ours_is_english_where_the_person_speaks_italian(console, script) -> None:
+    """From the turn that fails to the birth, with a draft that is refused on the way."""
+    console.environ |= {"LANG": "it_IT.UTF-8", "LANGUAGE": "it"}
+    script(*MISSES, *replies(RED, draft()))
+    child = console.spawn("ask", QUESTION)
+    answer(child, "sì / no / dettagli >", "sì")
+    answer(child, "sì / no / dettagli / rivedi >", "sì")
+    child.expect_exact("nato: ")
+    assert finish(child) == 1
+    assert english_in("born: the neuron x can be called")
+    listed = console.run("neurons", "proposals").out + console.run("neurons", "dossier", "word_counter").out
+    assert english_in(f"{shown(child)}\n{listed}") == []
+
+
+def english_in(output: str) -> list[str]:
+    """Return the pieces of English messages in an output that their translations do not have."""
+    flat = " ".join(output.split())
+    found: list[str] = []
+    for domain in domains():
+        if not domain.po("it").is_file():
+            continue
+        for message in read_po(io.BytesIO(domain.po("it").read_bytes())):
+            told, said = (one if isinstance(one, tuple) else (one,) for one in (message.id, message.string))
+            pieces = [piece.strip() for one in told if all(said) for piece, *_field in Formatter().parse(one)]
+            found += [each for each in pieces if len(each) >= LONG and each in flat and each not in " ".join(said)]
+    return found
