@@ -346,7 +346,7 @@ def args_of(name: str, version: str) -> dict[str, str]:
 
 
 TestMachine = pytest.mark.sampled(Machine.TestCase)
-TestMachine.settings = settings(max_examples=sampled(12, 300), stateful_step_count=sampled(20, 40), deadline=None)
+TestMachine.settings = settings(max_examples=sampled(12, 30), stateful_step_count=sampled(20, 40), deadline=None)
 
 
 def test_the_machine_is_worth_something(monkeypatch: pytest.MonkeyPatch) -> None:
